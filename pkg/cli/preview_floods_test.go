@@ -168,3 +168,39 @@ func TestPreviewNamesTheManager(t *testing.T) {
 		}
 	}
 }
+
+// TestPreviewSaysWhatADumpLacks: in one line, whatever the number of kinds and Cleaners, and with exit code 4.
+func TestPreviewSaysWhatADumpLacks(t *testing.T) {
+	dir := t.TempDir()
+	dump := writeFile(t, filepath.Join(dir, "dump"), "{apiVersion: v1, kind: ConfigMap, metadata: {namespace: shop, name: a}}\n")
+	const maps = `{group: "", version: v1, kind: ConfigMap}`
+	many := maps
+	for _, kind := range strings.Fields("Pod Secret Service ServiceAccount Endpoints PersistentVolumeClaim PersistentVolume Node Event LimitRange ResourceQuota PodTemplate") {
+		many += fmt.Sprintf(`, {group: "", version: v1, kind: %s}`, kind)
+	}
+	const unused = `{group: "", version: v1, kind: ConfigMap, finding: {type: Unused}}`
+	const ten = "Endpoints, Event, LimitRange, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate, ResourceQuota, Secret and 2 more"
+	const sources = "ClusterRole.rbac.authorization.k8s.io, ControllerRevision.apps, CronJob.batch, DaemonSet.apps, "
+	for name, test := range map[string]struct{ selectors, lacks, says string }{
+		"selected":          {maps + `, {group: apps, version: v1, kind: Deployment}`, "Deployment.apps", "so what Cleaners would do with them is not known"},
+		"many selected":     {many, ten, "so what Cleaners would do with them is not known"},
+		"users":             {unused, sources, " more, so whether they use 1 object that may be unused is not known"},
+		"selected and used": {unused + `, {group: "", version: v1, kind: Pod}`, sources, "so what Cleaners would do with them, and whether they use 1 object that may be unused, is not known"},
+	} {
+		path := cleanerFile(t, dir, "maps", test.selectors, "  action: Scan\n")
+		got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
+		if got.code != codes.ExitPartial || !strings.Contains(got.errOut, "error: the manifests hold no "+test.lacks) || !strings.Contains(got.errOut, test.says) ||
+			strings.Count(got.errOut, "error:") != 1 || strings.Count(got.errOut, "\n") != 3 {
+			t.Errorf("%s: exit %d:\n%s%s", name, got.code, got.out, got.errOut)
+		}
+		if got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump, "--complete"); got.code != codes.ExitDone {
+			t.Errorf("%s, complete: exit %d:\n%s%s", name, got.code, got.out, got.errOut)
+		}
+	}
+	for _, args := range [][]string{{"scan"}, {"scan", "--kind", "Pod"}} {
+		got := call(t.Context(), t, "", nil, append(args, "--from", dump)...)
+		if got.code != codes.ExitPartial || strings.Count(got.errOut, "error: the manifests hold nothing of ") != 1 || strings.Count(got.errOut, "\n") != 3 {
+			t.Errorf("%s: exit %d:\n%s%s", args, got.code, got.out, got.errOut)
+		}
+	}
+}

@@ -246,6 +246,9 @@ func (f *Found) Lost(c object.Candidate) string {
 	return ""
 }
 
+// NotReadable stands before the kinds that could not be read and that may use an object.
+const NotReadable = "; not readable: "
+
 // whyUnknown says what could not be read, in short: the errors themselves stand in the run's message.
 func whyUnknown(found *finding.Finding) string {
 	var kinds []string
@@ -257,5 +260,5 @@ func whyUnknown(found *finding.Finding) string {
 	if len(kinds) == 0 {
 		return found.Reason
 	}
-	return found.Reason + "; not readable: " + strings.Join(kinds, ", ")
+	return found.Reason + NotReadable + strings.Join(kinds, ", ")
 }

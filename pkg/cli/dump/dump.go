@@ -10,10 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +37,9 @@ type Cluster struct {
 	ageless map[schema.GroupVersionKind]int
 	// Partial is true when a kind of which there is no manifest may have objects all the same.
 	Partial bool
+	// lacks are the kinds that were asked for and of which, being partial, it does not show whether there are any.
+	lacks map[schema.GroupVersionKind]object.Kind
+	asked sync.Mutex
 	// schemas are those of CustomResourceDefinitions.
 	schemas map[schema.GroupVersionKind]json.RawMessage
 }
@@ -199,9 +204,34 @@ func (d *Cluster) answerOf(kind *servedKind, namespace, wanted string, query url
 	case wanted != "":
 		return kind.one(namespace, wanted)
 	case d.Partial && len(kind.objects) == 0:
-		return nil, notShown("whether there is any " + kind.Kind.Kind)
+		d.asked.Lock()
+		defer d.asked.Unlock()
+		d.lacks[kind.GroupVersionKind] = kind.Kind
+		return nil, notShown(anyOf + kind.Kind.Kind)
 	}
 	return kind.list(namespace, query)
+}
+
+// Lacks are the kinds that were asked for and of which it is not known whether there are any, in no order.
+func (d *Cluster) Lacks() []object.Kind {
+	d.asked.Lock()
+	defer d.asked.Unlock()
+	return slices.Collect(maps.Values(d.lacks))
+}
+
+// anyOf begins what is said of a kind of which there may be objects.
+const anyOf = "whether there is any "
+
+// IsLacking reports whether an error says only of which kinds it is not known whether there are any.
+func IsLacking(err error) bool {
+	switch e := err.(type) { //nolint:errorlint // it looks at all that is joined, which errors.As does not
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(err error) bool { return !IsLacking(err) })
+	case *apierrors.StatusError:
+		return strings.HasPrefix(e.ErrStatus.Message, notShown(anyOf).Error())
+	}
+	next := errors.Unwrap(err)
+	return next != nil && IsLacking(next)
 }
 
 // groupVersionOf splits a path into its group-version and the rest.

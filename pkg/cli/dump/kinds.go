@@ -58,7 +58,7 @@ func empty() (*Cluster, error) {
 	}
 	d := &Cluster{
 		served: map[schema.GroupVersion]map[string]*servedKind{}, ageless: map[schema.GroupVersionKind]int{},
-		schemas: map[schema.GroupVersionKind]json.RawMessage{},
+		schemas: map[schema.GroupVersionKind]json.RawMessage{}, lacks: map[schema.GroupVersionKind]object.Kind{},
 	}
 	for gvk, typ := range scheme.AllKnownTypes() {
 		list := gvk

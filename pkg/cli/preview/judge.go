@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -102,6 +103,7 @@ func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 	result := newResult(cleaner, found, j.shows)
 	j.results = append(j.results, result)
 	j.findings += result.findings
+	j.unknown += result.unread
 	if err := j.explain(ctx, runner, cleaner, found); err != nil {
 		return err
 	}
@@ -118,6 +120,8 @@ func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 	j.tellAlong(cleaner, found, result)
 	j.tellUncopied(cleaner, found)
 	switch {
+	case j.dump != nil && found.Incomplete != nil && dump.IsLacking(found.Incomplete):
+		j.lacks = true // tellMissing says it
 	case found.Incomplete != nil:
 		j.fails(j.Conclude(ctx, j.incompleteError(cleaner, found)))
 	case result.unjudged > 0:

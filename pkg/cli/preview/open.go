@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -96,36 +95,6 @@ func (j *job) checkNamespaces(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// tellMissing says which kinds are missing from the manifests of --from: what would become of their objects is not
-// known.
-func (j *job) tellMissing(ctx context.Context) {
-	if len(j.missing) == 0 || j.complete {
-		return
-	}
-	var kinds, resources []string
-	for _, kind := range j.missing {
-		name := kind.Resource
-		if kind.Group != "" {
-			name += "." + kind.Group
-		}
-		kinds, resources = append(kinds, fmt.Sprintf("%s of %s", kind.Kind, kind.GroupVersion())), append(resources, name)
-	}
-	slices.Sort(kinds)
-	slices.Sort(resources)
-	j.fails(j.Conclude(ctx, &terminal.Failure{
-		Exit: codes.ExitPartial,
-		Code: codes.DumpPartial,
-		Err: fmt.Errorf(
-			"the manifests hold no %s, so what Cleaners would do with them is not known",
-			terminal.OrList(slices.Compact(kinds)),
-		),
-		Hint: fmt.Sprintf(
-			"add what this prints: kubectl get %s -A -o yaml; or, if there are none, say so with --complete",
-			strings.Join(slices.Compact(resources), ","),
-		),
-	}))
 }
 
 // readCleaners reads Cleaners from files as lint does, those that have no error. What is wrong with the others is told.

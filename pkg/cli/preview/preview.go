@@ -119,6 +119,10 @@ type job struct {
 	warnings  int
 	// missing are the kinds that Cleaners select and of which the manifests of --from hold nothing.
 	missing []object.Kind
+	// unknown is how many objects are found so only if nothing uses them that is missing from the manifests, and lacks is
+	// whether a Cleaner would touch nothing because of what is missing.
+	unknown int64
+	lacks   bool
 	// patched are the objects of several Cleaners whose patches are shown after all rows.
 	patched []run.PreviewItem
 }

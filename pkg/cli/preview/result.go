@@ -5,11 +5,13 @@ package preview
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // result is what -o json prints of a Cleaner.
@@ -32,8 +34,9 @@ type result struct {
 
 	// findings are the objects that are shown and that would be touched or reported, were there no limit.
 	findings int64
-	// unjudged are those of Failed that could not be judged.
-	unjudged int64
+	// unjudged are those of Failed that could not be judged, and unread those of LeftAlone that may be used by what could
+	// not be read.
+	unjudged, unread int64
 }
 
 type shownObject struct {
@@ -57,6 +60,9 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 	}
 	for _, item := range found.Items {
 		result.count(item.Result, stop != "")
+		if item.Result == v1alpha1.OutcomeUnknown && strings.Contains(item.Detail, survey.NotReadable) {
+			result.unread++
+		}
 		if !shows(item) {
 			continue
 		}

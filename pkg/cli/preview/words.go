@@ -14,6 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // newTable is the table of what was asked for.
@@ -76,9 +77,16 @@ func (j *job) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell 
 	return terminal.Cell{Text: "stay as it is", In: nil}
 }
 
+// maxUnread is how many kinds that could not be read a row names.
+const maxUnread = 4
+
 // why is the reason for what would become of an object.
 func why(item run.PreviewItem) string {
-	return cmp.Or(terminal.Because(item.Detail, item.Message), fmt.Sprintf("resourceSelectors[%d] selects it",
+	because := terminal.Because(item.Detail, item.Message)
+	if reason, kinds, unread := strings.Cut(because, survey.NotReadable); unread {
+		because = reason + survey.NotReadable + terminal.Shortened(strings.Split(kinds, ", "), maxUnread)
+	}
+	return cmp.Or(because, fmt.Sprintf("resourceSelectors[%d] selects it",
 		item.Selector))
 }
 

@@ -33,19 +33,19 @@ func (j *job) tellUnread(r *Result) error {
 		return nil
 	}
 	forbidden, absent := r.forbidden(), j.tellFailed(unread)
-	if absent == len(unread) && len(r.Unknown) == 0 {
-		j.Note(
-			"the manifests hold nothing of %s; if the cluster does, that may change what is found",
-			terminal.Counted(absent, "kind"),
-		)
-		return nil
-	}
 	f := &terminal.Failure{
 		Exit: codes.ExitPartial,
 		Code: codes.ScanIncomplete,
 		Err:  fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "list"), search.UnreadWords(unread)),
 	}
 	switch {
+	case absent == len(unread) && len(r.Unknown) == 0:
+		f.Err = fmt.Errorf(
+			"the manifests hold nothing of %s; if the cluster does, that may change what is found: %s",
+			terminal.Counted(absent, "kind"),
+			search.UnreadWords(unread),
+		)
+		f.Hint = "if the cluster has none of them either, give --complete"
 	case absent > 0:
 		unread = slices.DeleteFunc(unread, func(u search.Unread) bool {
 			return !r.matters(object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}})

@@ -15,6 +15,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // Finding is a finding for programs.
@@ -181,7 +182,7 @@ func UnreadWords(unread []Unread) string {
 		words = append(words, u.Words())
 	}
 	slices.Sort(words)
-	return terminal.Shortened(slices.Compact(words), 12)
+	return terminal.Shortened(slices.Compact(words), terminal.MaxNames)
 }
 
 // Why is the reason, and of what is unknown what could not be read.
@@ -193,7 +194,7 @@ func (f *Finding) Why() string {
 	for _, u := range f.NotReadable {
 		kinds = append(kinds, u.Words())
 	}
-	return f.Reason + "; not readable: " + terminal.Shortened(kinds, 4)
+	return f.Reason + survey.NotReadable + terminal.Shortened(kinds, 4)
 }
 
 // WhyAndManager is the reason, for tables that have no column for what manages the object.

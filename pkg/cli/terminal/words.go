@@ -48,6 +48,9 @@ func ShellWord(text string) string {
 	return text
 }
 
+// MaxNames is how many kinds or objects are named in one line before "and 12 more".
+const MaxNames = 10
+
 // Shortened is "a, b and 3 more".
 func Shortened(words []string, most int) string {
 	if len(words) <= most+1 {
@@ -101,9 +104,9 @@ func Thousands(n int64) string {
 }
 
 // Because is why something becomes of an object, and the reason for which it matched, as far as they are known. A
-// finding that is Unknown gives the same text for both.
+// finding that is Unknown begins with the same text for both.
 func Because(reason, match string) string {
-	if reason != "" && match != "" && reason != match {
+	if reason != "" && match != "" && !strings.HasPrefix(reason, match) {
 		return reason + " (it matches: " + match + ")"
 	}
 	return cmp.Or(reason, match)
