@@ -44,7 +44,7 @@ func TestStockObjectsAreProtected(t *testing.T) {
 		"a PriorityLevelConfiguration":         {flow, "PriorityLevelConfiguration", "", "exempt", levels, both, "annotation apf.kubernetes.io/autoupdate-spec"},
 		"a FlowSchema of a user":               {flow, "FlowSchema", "", "mine", plain, none, ""},
 		"an add-on":                            {"apps", "Deployment", "shop", "dns", addon, deletes, "label addonmanager.kubernetes.io/mode"},
-		"the root certificate":                 {"", "ConfigMap", "shop", "kube-root-ca.crt", plain, deletes, "Kubernetes creates it in each namespace"},
+		"the root certificate":                 {"", "ConfigMap", "shop", "kube-root-ca.crt", plain, both, "Kubernetes creates it in each namespace"},
 		"a ConfigMap of another name":          {"", "ConfigMap", "shop", "root-ca.crt", plain, none, ""},
 		"a Secret of the root's name":          {"", "Secret", "shop", "kube-root-ca.crt", plain, none, ""},
 		"the default ServiceAccount":           {"", "ServiceAccount", "shop", "default", plain, deletes, "Kubernetes creates it in each namespace"},

@@ -18,6 +18,8 @@ const (
 	flowGroup      = "flowcontrol.apiserver.k8s.io"
 	flowAnnotation = "apf.kubernetes.io/autoupdate-spec"
 	reservedPrefix = "system:"
+	// rootCertificate is the ConfigMap by which Pods trust the API server. Its publisher puts its data back.
+	rootCertificate = "kube-root-ca.crt"
 )
 
 // stockObject is an object that each cluster has. With no namespace it is cluster-scoped, or in each namespace.
@@ -30,7 +32,7 @@ const (
 )
 
 var stockObjects = []stockObject{
-	{"", "ConfigMap", "", "kube-root-ca.crt", inEachNamespace},
+	{"", "ConfigMap", "", rootCertificate, inEachNamespace},
 	{"", "ServiceAccount", "", "default", inEachNamespace},
 	{"", "Service", metav1.NamespaceDefault, "kubernetes", ofTheServer},
 	{"", "Endpoints", metav1.NamespaceDefault, "kubernetes", ofTheServer},
@@ -41,7 +43,7 @@ var stockObjects = []stockObject{
 	{"scheduling.k8s.io", "PriorityClass", "", "system-node-critical", immortal},
 }
 
-// KeptByKubernetes says why the API server keeps the object as it should be, or is empty.
+// KeptByKubernetes says why Kubernetes keeps the object as it should be, or is empty.
 func (o Object) KeptByKubernetes() string { return o.Parts().KeptByKubernetes() }
 
 // KeptByKubernetes is that of the Object.
@@ -57,6 +59,8 @@ func (o *Parts) KeptByKubernetes() string {
 		return "it is part of Kubernetes itself: names that begin with " + reservedPrefix + " are reserved"
 	case o.Kind.Group == flowGroup && annotations.Field(flowAnnotation) != nil:
 		return "it is part of Kubernetes itself (annotation " + flowAnnotation + ")"
+	case o.Kind.Group == "" && o.Kind.Kind == "ConfigMap" && o.Name == rootCertificate:
+		return inEachNamespace
 	}
 	return ""
 }

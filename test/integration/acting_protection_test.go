@@ -133,8 +133,10 @@ func TestStockObjectsAreProtected(t *testing.T) {
 	}
 	// Labels on all ServiceAccounts are what people use a Transform for.
 	label := `function transform() obj.metadata.labels = {team = "a"}; return {resource = obj} end`
-	run = b.run(b.cleaner(v1alpha1.ActionTransform, transform(label), selecting(kind("", "v1", "ServiceAccount", b.namespace))))
+	run = b.run(b.cleaner(v1alpha1.ActionTransform, transform(label), selecting(kind("", "v1", "ServiceAccount", b.namespace),
+		kind("", "v1", "ConfigMap", b.namespace))))
 	wantOutcome(t, run, "default", v1alpha1.OutcomeTransformed)
+	wantOutcome(t, run, "kube-root-ca.crt", v1alpha1.OutcomeProtected, "Kubernetes creates it in each namespace, and Pods rely on it")
 }
 
 // TestCopiesAreNotListed: what runs wrote down is Secrets, and no Cleaner of Secrets has to do with it.
