@@ -5,6 +5,7 @@ package finding
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -99,6 +100,13 @@ var readingLabels = []string{
 	"controller.devfile.io/devworkspace_pvc_type",
 	"controller.devfile.io/devworkspace_id",
 	"istio/multiCluster",
+	"workflows.argoproj.io/configmap-type",
+	// What tools outside of the cluster keep in it: the state of what they have applied.
+	"tfstate",
+	"kapp.k14s.io/is-app",
+	"kapp.k14s.io/is-app-change",
+	"applyset.kubernetes.io/id",
+	"cli-utils.sigs.k8s.io/inventory-id",
 	"license.k8s.elastic.co/scope",
 	"license.k8s.elastic.co/type",
 	"kubevirt.io/install-strategy",
@@ -108,6 +116,8 @@ var readingLabels = []string{
 var readingAnnotations = []string{
 	"hub.jupyter.org/username",
 	"replicator.v1.mittwald.de/replicate-to", "replicator.v1.mittwald.de/replicate-to-matching",
+	"listener.cattle.io/fingerprint", // the certificate of a server of Rancher or k3s, which reads it by its name
+	"workflows.argoproj.io/rbac-rule",
 }
 
 // readingParts are what reads its ConfigMaps and Secrets through the API, by names that it knows.
@@ -124,7 +134,8 @@ var readingParts = []string{
 // under its own name.
 func readByLabel(o *object.Parts) string {
 	for name := range o.At("metadata", "labels").Fields() {
-		if slices.Contains(readingLabels, name.String()) {
+		// Jenkins's chart begins this label with the name of its release.
+		if slices.Contains(readingLabels, name.String()) || strings.HasSuffix(name.String(), "-jenkins-config") {
 			return "it is read by its label " + name.String() + ", whatever its name is"
 		}
 	}

@@ -44,8 +44,10 @@ var stockNames = []stockName{
 		`cluster-autoscaler-priority-expander|workflow-controller-configmap|argo-rollouts-(config|notification-configmap)|`+
 			`elastic-(licensing|operator-uuid)`,
 	),
-	stockNamed("Secret", "", `argo-rollouts-notification-secret`),
-	stockNamed("ConfigMap", "kube-public", `cluster-info`),
+	// Without the certificate authority of Istio, or the key to Velero's backups, what they are for is lost.
+	stockNamed("Secret", "", `argo-rollouts-notification-secret|istio-ca-secret|velero-repo-credentials|timoni\..*`),
+	stockNamed("ConfigMap", "kube-public", `cluster-info|local-registry-hosting`),
+	stockNamed("ConfigMap", "aws-observability", `aws-logging`), // EKS reads it for Fargate, outside of the cluster
 	stockNamed(
 		"ConfigMap",
 		"kube-system",
