@@ -35,11 +35,14 @@ type mentions struct {
 	bytes      int64
 }
 
-// textIn are what Pods are given as text, below the path of a PodSpec.
+// textIn are what Pods are given as text, below the path of a container: also the commands of its hooks and probes.
 var textIn = []string{
-	"containers[].args[]", "containers[].command[]", "containers[].env[].value",
-	"initContainers[].args[]", "initContainers[].command[]", "initContainers[].env[].value",
+	"args[]", "command[]", "env[].value", "lifecycle.*.exec.command[]",
+	"livenessProbe.exec.command[]", "readinessProbe.exec.command[]", "startupProbe.exec.command[]",
 }
+
+// containersIn are the lists of containers in a PodSpec.
+var containersIn = []string{"containers[]", "initContainers[]", "ephemeralContainers[]"}
 
 // lastApplied is an annotation that repeats the object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
@@ -64,8 +67,10 @@ func (n *node) noteText(s Source) {
 		mark(join(template, "metadata.annotations.*"))
 	}
 	for _, spec := range specs {
-		for _, path := range textIn {
-			mark(join(spec, path))
+		for _, containers := range containersIn {
+			for _, path := range textIn {
+				mark(join(join(spec, containers), path))
+			}
 		}
 		mark("metadata.annotations.*")
 	}
