@@ -146,11 +146,12 @@ func TestNotes(t *testing.T) {
 	for text, wants := range map[string][]string{
 		`{}`: {
 			"kubectl cleaner scan\n", "kubectl apply -f cleaner.yaml", "helm test sweep --namespace projectsveltos",
-			"helm uninstall sweep --namespace projectsveltos", "This keeps the CustomResourceDefinitions", "Cleaners may touch every kind",
+			"helm uninstall sweep --namespace projectsveltos", "kubectl delete cleaners --all", "This keeps the CustomResourceDefinitions", "Cleaners may touch every kind",
 		},
-		`{crds: {keep: false}}`:                          {"this also deletes the CustomResourceDefinitions, and with them every Cleaner"},
-		`{crds: {install: false}}`:                       {"install the CustomResourceDefinitions of this version yourself"},
-		`{rbac: {mode: readOnly}}`:                       {"Every Cleaner only reports"},
+		`{crds: {keep: false}}`:    {"this also deletes the CustomResourceDefinitions, and with them every Cleaner"},
+		`{crds: {install: false}}`: {"install the CustomResourceDefinitions of this version yourself"},
+		`{rbac: {mode: readOnly}}`: {"Every Cleaner only reports"},
+		`{rbac: {mode: scoped, rules: [{apiGroups: [""], resources: [configmaps], verbs: [list]}]}}`: {"only what rbac.rules lists"},
 		`{rbac: {mode: serviceAccounts}}`:                {"Every Cleaner must name a ServiceAccount"},
 		`{rbac: {mode: namespaces, namespaces: [a, b]}}`: {"only the namespaces a, b"},
 	} {
