@@ -120,8 +120,8 @@ export const runDetail = (run) => {
 export const diff = {
   before: runs[3].name, new: 2, gone: 1, changed: 1, same: 70, total: 4, offset: 0, limit: 25,
   items: [
-    { ...outcomes[0], change: 'New' }, { ...outcomes[3], change: 'New' }, { ...outcomes[2], change: 'Changed', was: 'Deleted' },
-    { ...object('old-cache', 'Deleted'), change: 'Gone' },
+    { ...outcomes[0], change: 'new' }, { ...outcomes[3], change: 'new' }, { ...outcomes[2], change: 'changed', was: 'Deleted' },
+    { ...object('old-cache', 'Deleted'), change: 'gone' },
   ],
 };
 

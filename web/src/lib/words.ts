@@ -46,7 +46,7 @@ export type Tone = 'good' | 'bad' | 'warn' | 'info' | 'plain';
 
 const tones: Record<string, Tone> = {
   Completed: 'good', Ready: 'good', Deleted: 'good', Transformed: 'good', Delivered: 'good',
-  Restored: 'good', RestoredAlready: 'good', OK: 'good', Exists: 'info', ChangedSince: 'warn', NotRestored: 'warn', WARN: 'warn', FAIL: 'bad', New: 'info', NotReady: 'bad', Scheduled: 'good', Same: 'good', Acted: 'good', Used: 'good',
+  Restored: 'good', RestoredAlready: 'good', OK: 'good', Exists: 'info', ChangedSince: 'warn', NotRestored: 'warn', WARN: 'warn', FAIL: 'bad', new: 'info', gone: 'plain', changed: 'info', NotReady: 'bad', Scheduled: 'good', Same: 'good', Acted: 'good', Used: 'good',
   Failed: 'bad', PartiallyFailed: 'bad', Denied: 'bad', KindGone: 'bad', NotEvaluated: 'bad', Forbidden: 'bad',
   ViewIncomplete: 'bad', InvalidSchedule: 'bad', InvalidExpression: 'bad', UnknownKind: 'bad', Rejected: 'bad', Dangling: 'bad', Missing: 'bad',
   Interrupted: 'warn', LimitExceeded: 'warn', BudgetExhausted: 'warn', NotActed: 'warn',

@@ -57,7 +57,7 @@ function Content({ of }: { of: RunDetail }) {
             ['Started by', of.trigger === 'Manual' ? 'a person' : of.trigger === 'Approval' ? 'an approval' : 'its schedule'],
             ['Action', of.action],
             ['Time', <Time at={of.time} />],
-            ['Copies', of.copies ? <>{count(of.copies)}, kept until <Time at={of.copiesUntil} /></> : undefined],
+            ['Copies', of.copies ? <>{count(of.copies)}, which {of.copies === 1 ? 'expires' : 'expire'} <Time at={of.copiesUntil} /></> : undefined],
             ['Run before', of.before && <a href={`/runs/${segment(of.before)}`}>{of.before}</a>],
             ['Run after', of.after && <a href={`/runs/${segment(of.after)}`}>{of.after}</a>],
           ]} />

@@ -18,9 +18,9 @@ export function Badge({ word }: { word: string | undefined }) {
   return word ? <span class={`badge ${tone(word)}`}>{split(word)}</span> : null;
 }
 
-/** split writes PartiallyFailed as "Partially failed". */
+/** split writes PartiallyFailed as "Partially failed", and new as "New". */
 export function split(word: string): string {
-  const words = word.replace(/([a-z])([A-Z])/g, '$1 $2').split(' ');
+  const words = (word.charAt(0).toUpperCase() + word.slice(1)).replace(/([a-z])([A-Z])/g, '$1 $2').split(' ');
   return words.map((part, i) => (i === 0 ? part : part.toLowerCase())).join(' ');
 }
 
