@@ -73,6 +73,7 @@ func (s *Server) needs(namespace string) []need {
 			ours("patch", "cleaners", ""),
 			ours("update", "cleaners", ""),
 		}},
+		{RightPlansDecide, "approve and reject plans", decisions("")},
 		{RightRunsRead, "see runs", []call{ours("list", "cleanerruns", ""), ours("get", "cleanerruns", "")}},
 		{RightReportsRead, "see Reports", []call{ours("list", "reports", "")}},
 		{

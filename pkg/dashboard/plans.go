@@ -45,9 +45,14 @@ func planOf(run *v1alpha1.CleanerRun) *Plan {
 	}
 }
 
-// mayDecide asks for exactly what the API server asks when somebody decides about a plan of the Cleaner.
+// decisions are exactly what the API server asks for when somebody decides about a plan of the Cleaner, or of all
+// Cleaners.
+func decisions(cleaner string) []call {
+	return []call{ours("approve", "cleaners", cleaner), ours("create", "cleanerapprovals", "")}
+}
+
 func (p *person) mayDecide(ctx context.Context, cleaner string) Allowed {
-	return p.may(ctx, ours("approve", "cleaners", cleaner), ours("create", "cleanerapprovals", ""))
+	return p.may(ctx, decisions(cleaner)...)
 }
 
 // plan is one plan, also one that does not wait any more. Its objects are the outcomes Planned of the run.

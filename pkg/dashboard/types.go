@@ -121,6 +121,7 @@ const (
 	RightCleanersRead   = "cleaners.read"
 	RightCleanersCreate = "cleaners.create"
 	RightCleanersChange = "cleaners.change" // run, suspend, resume, edit
+	RightPlansDecide    = "plans.decide"
 	RightRunsRead       = "runs.read"
 	RightReportsRead    = "reports.read"
 	RightCopiesRead     = "copies.read"     // in the operator's namespace

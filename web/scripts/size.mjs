@@ -26,3 +26,11 @@ if (total > BUDGET) {
   console.error('web: the page is larger than its budget of 60 KiB gzip');
   process.exit(1);
 }
+
+const licences = readFileSync('dist/licenses.txt', 'utf8');
+const missing = Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).dependencies)
+  .filter((name) => !licences.includes(readFileSync(`node_modules/${name}/LICENSE`, 'utf8')));
+if (missing.length > 0) {
+  console.error(`web: public/licenses.txt has not the licence of ${missing}, which the page includes`);
+  process.exit(1);
+}
