@@ -125,7 +125,17 @@ func TestUnknownKindIsLookedForAgain(t *testing.T) {
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, edited(func(s *v1alpha1.ResourceSelector) { s.Kind = "ConfigMops" })))
 	l.step()
-	wantCondition(t, l.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonUnknownKind, "ConfigMap")
+	wantStalled(t, l.now, v1alpha1.ReasonUnknownKind, "ConfigMap")
 	l.wantRequeue(15 * time.Second)
 	l.wantNext(time.Time{})
+}
+
+// TestKindThatMayComeDoesNotStall: a CustomResourceDefinition may bring a kind of a group with a dot, and no other.
+func TestKindThatMayComeDoesNotStall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.follow(b.cleaner(v1alpha1.ActionScan, selecting(kind("", "v1", "ConfigMap", ""), kind("cert-manager.io", "v1", "Certificate", ""))))
+	l.step()
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonUnknownKind, "is its CustomResourceDefinition installed?")
+	wantNotStalled(t, l.now)
 }
