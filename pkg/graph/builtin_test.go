@@ -243,7 +243,7 @@ func TestNamedBy(t *testing.T) {
 		{"ServiceAccount", "ClusterRoleBinding." + rbacGroup, true},
 		{"ServiceAccount", "Ingress.networking.k8s.io", false},
 		{"ClusterRole." + rbacGroup, "ClusterRole." + rbacGroup, true},
-		{"Role." + rbacGroup, "ClusterRole." + rbacGroup, false},
+		{"Role." + rbacGroup, "ClusterRole." + rbacGroup, true},
 		{"Role." + rbacGroup, "Pod", false},
 		{"PriorityClass.scheduling.k8s.io", "CronJob.batch", true},
 		{"PriorityClass.scheduling.k8s.io", "Ingress.networking.k8s.io", false},

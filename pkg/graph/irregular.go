@@ -19,6 +19,7 @@ var (
 	secretKind         = schema.GroupKind{Kind: "Secret"}
 	claimKind          = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 	serviceAccountKind = schema.GroupKind{Kind: "ServiceAccount"}
+	roleKind           = schema.GroupKind{Group: rbacGroup, Kind: "Role"}
 	clusterRoleKind    = schema.GroupKind{Group: rbacGroup, Kind: "ClusterRole"}
 )
 
@@ -33,15 +34,16 @@ type irregularity struct {
 
 // irregular are the kinds with references that the table cannot hold.
 var irregular = map[schema.GroupKind]irregularity{
-	{Group: rbacGroup, Kind: "Role"}: {
+	roleKind: {
 		names: readable,
 		tell:  tellRules,
-		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts and ClusterRoles (strength Reads)",
+		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts, Roles and ClusterRoles (strength Reads)",
 	},
 	clusterRoleKind: {
 		names: readable,
 		tell:  tellRules,
-		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts of any namespace, and of ClusterRoles (strength Reads); " +
+		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts, Roles of any namespace, and of ClusterRoles " +
+			"(strength Reads); " +
 			"ClusterRoles that `aggregationRule` selects by their labels",
 	},
 	{Group: rbacGroup, Kind: "RoleBinding"}: {
@@ -73,10 +75,10 @@ const (
 )
 
 // readable are the kinds that somebody may read through the API, or bind, by a name that a rule has.
-var readable = []schema.GroupKind{configMapKind, secretKind, claimKind, serviceAccountKind, clusterRoleKind}
+var readable = []schema.GroupKind{configMapKind, secretKind, claimKind, serviceAccountKind, roleKind, clusterRoleKind}
 
 // readableAs are their resources in rules.
-var readableAs = []string{"configmaps", "secrets", "persistentvolumeclaims", "serviceaccounts", "clusterroles"}
+var readableAs = []string{"configmaps", "secrets", "persistentvolumeclaims", "serviceaccounts", "roles", "clusterroles"}
 
 // tellRules tells the objects that a role lets somebody read by name.
 func tellRules(w *walker) {
