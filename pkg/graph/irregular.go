@@ -60,10 +60,29 @@ var irregular = map[schema.GroupKind]irregularity{
 		names: []schema.GroupKind{serviceAccountKind}, tell: tellFlowSubjects,
 		about: "`spec.rules[].subjects[].serviceAccount`, unless it is for all accounts of a namespace",
 	},
-	validatingPolicyKind:  {names: parameterKinds, about: aboutPolicies},
-	mutatingPolicyKind:    {names: parameterKinds, about: aboutPolicies},
-	validatingBindingKind: {names: parameterKinds, about: aboutParameters},
-	mutatingBindingKind:   {names: parameterKinds, about: aboutParameters},
+	{Kind: "ResourceQuota"}: {
+		names: []schema.GroupKind{storageClassKind},
+		tell:  tellQuotas,
+		about: "`spec.hard` limits StorageClasses, as in `fast.storageclass.storage.k8s.io/requests.storage`",
+	},
+	storageClassKind: {
+		names: []schema.GroupKind{secretKind},
+		tell:  tellParameters,
+		about: "`parameters` whose names end as those of fields that name Secrets, as in `backendSecretName` (strength Learned)",
+	},
+	{Group: "scheduling.k8s.io", Kind: "Workload"}:          groupsOfPods,
+	{Group: "scheduling.k8s.io", Kind: "PodGroup"}:          groupsOfPods,
+	{Group: "scheduling.k8s.io", Kind: "CompositePodGroup"}: groupsOfPods,
+	validatingPolicyKind:                                    {names: parameterKinds, about: aboutPolicies},
+	mutatingPolicyKind:                                      {names: parameterKinds, about: aboutPolicies},
+	validatingBindingKind:                                   {names: parameterKinds, about: aboutParameters},
+	mutatingBindingKind:                                     {names: parameterKinds, about: aboutParameters},
+}
+
+var groupsOfPods = irregularity{
+	names: []schema.GroupKind{priorityClassKind},
+	tell:  tellPriorities,
+	about: "`priorityClassName` in any field of `spec`: groups of Pods may hold groups",
 }
 
 const (

@@ -1,0 +1,63 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+var (
+	storageClassKind  = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
+	priorityClassKind = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
+)
+
+// quotaOfClass ends the name of a class of storage in the names of what a quota limits.
+const quotaOfClass = ".storageclass.storage.k8s.io/"
+
+// tellQuotas tells the classes of storage that a ResourceQuota limits.
+func tellQuotas(w *walker) {
+	for name := range w.object.At("spec", "hard").Fields() {
+		if class, _, found := strings.Cut(name.String(), quotaOfClass); found {
+			w.named(Name{GroupKind: storageClassKind, Name: class}, "spec.hard", Names)
+		}
+	}
+}
+
+// tellParameters tells the Secrets that the parameters of a class name in the words of its driver.
+func tellParameters(w *walker) {
+	parameters := w.object.Field("parameters")
+	w.from = "parameters"
+	for name, value := range parameters.Fields() {
+		if to, ok := looksLike(name.String()); ok && to == secretKind && value.Type() == object.String {
+			w.path = append(w.path[:0], name)
+			w.guessNamed(to, name.String(), value, parameters)
+		}
+	}
+	w.path = nil
+}
+
+// tellPriorities tells the priority classes of groups of Pods, at any depth: groups may hold groups.
+func tellPriorities(w *walker) { w.tellPrioritiesIn(w.object.Field("spec"), 0) }
+
+func (w *walker) tellPrioritiesIn(value object.JSON, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	switch value.Type() {
+	case object.Map:
+		class := value.Field("priorityClassName").Text()
+		w.named(Name{GroupKind: priorityClassKind, Name: class}, "spec...priorityClassName", Names)
+		for _, field := range value.Fields() {
+			w.tellPrioritiesIn(field, depth+1)
+		}
+	case object.List:
+		for element := range value.Elements() {
+			w.tellPrioritiesIn(element, depth+1)
+		}
+	}
+}
