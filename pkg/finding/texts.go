@@ -14,7 +14,8 @@ import (
 )
 
 // texts are the candidates whose names stand in the data of ConfigMaps: the configuration of a runner of jobs names the
-// claims, the accounts and the Secrets of Pods that it makes. That proves nothing, but somebody may use them.
+// claims, the accounts, the Secrets and the classes of Pods that it makes. That proves nothing, but somebody may use
+// them.
 type texts struct {
 	// sought are the names of candidates, by namespace, with where they stand: "data[config.toml] of ConfigMap ci/runner".
 	// Empty for those that stand in no text. Nil before the first text.
@@ -22,7 +23,9 @@ type texts struct {
 }
 
 // inTexts are the kinds whose names are looked for. ConfigMaps are not: they would have to pass twice.
-var inTexts = []schema.GroupKind{claims, accounts, secrets}
+var inTexts = []schema.GroupKind{
+	claims, accounts, secrets, storageClasses, priorityClasses, runtimeClasses, ingressClasses,
+}
 
 func (r *row) mayStandInTexts() bool { return r.named && slices.Contains(inTexts, r.kind) }
 
@@ -34,13 +37,18 @@ func (f *Finder) readTexts(o *object.Parts) {
 	}
 	for key, text := range o.At("data").Fields() {
 		graph.EachName(o.Namespace, text, func(namespace string, word []byte) {
-			if names := f.sought[namespace]; names != nil {
-				if where, is := names[string(word)]; is && where == "" {
-					names[string(word)] = fmt.Sprintf("data[%s] of %s", key.String(), graph.NameOf(o.Object))
-					f.bytes += int64(len(names[string(word)]))
-				}
-			}
+			f.foundIn(namespace, word, key, o)
+			f.foundIn("", word, key, o) // what is cluster-scoped is meant in any namespace
 		})
+	}
+}
+
+// foundIn takes note of where a word stands that is the name of a candidate of the namespace.
+func (f *Finder) foundIn(namespace string, word []byte, key object.Key, in *object.Parts) {
+	names := f.sought[namespace]
+	if where, is := names[string(word)]; is && where == "" {
+		names[string(word)] = fmt.Sprintf("data[%s] of %s", key.String(), graph.NameOf(in.Object))
+		f.bytes += int64(len(names[string(word)]))
 	}
 }
 
