@@ -10,8 +10,12 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/config/recipes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
@@ -96,5 +100,35 @@ func TestRBACOfTheCluster(t *testing.T) {
 	}
 	if names := s.complete("rbac", "unused-"); !strings.Contains(names, c.Name) {
 		t.Errorf("the names of Cleaners are not completed: %q", names)
+	}
+}
+
+// TestRBACOfEachRecipe: whoever takes a recipe gets the rights for it, or is told which kind the cluster lacks.
+func TestRBACOfEachRecipe(t *testing.T) {
+	s := newSite(t)
+	all, err := recipes.All()
+	must(t, err)
+	printed := 0
+	for _, recipe := range all {
+		file := filepath.Join("../../config/recipes", recipe.Name, "cleaner.yaml")
+		got := s.call(t.Context(), nil, "rbac", "-f", file, "--service-account", s.namespace+"/cleaner")
+		switch {
+		case got.code == codes.ExitError && strings.Contains(got.errOut, "is its CustomResourceDefinition installed?"):
+			continue
+		case got.code != codes.ExitDone || got.errOut != "":
+			t.Errorf("%s: exit %d: %s", recipe.Name, got.code, got.errOut)
+		}
+		printed++
+		for _, document := range strings.Split(got.out, "\n---\n") {
+			var o unstructured.Unstructured
+			must(t, yaml.Unmarshal([]byte(document), &o.Object))
+			if o.GetNamespace() != "" && o.GetNamespace() != s.namespace {
+				continue // of a namespace that this cluster does not have
+			}
+			must(t, s.Create(t.Context(), &o, client.DryRunAll))
+		}
+	}
+	if printed < 40 {
+		t.Errorf("the rights of %d recipes were printed: this proves nothing", printed)
 	}
 }

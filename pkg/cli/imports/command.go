@@ -83,7 +83,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			"--keep-action is given. What could not be carried over is said on the standard error, with the line of the source and what to do;\n" +
 			"then the exit code is 4. A condition that could not be carried over becomes one that nothing fulfils, so that the Cleaner never\n" +
 			"selects more than its source.\n\n" +
-			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, or - for the standard input.",
+			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, an address (https://), or - for the\n" +
+			"standard input.",
 		Example: "  kubectl cleaner import k8s-cleaner cleaners/ > cleaners.yaml\n" +
 			"  kubectl cleaner import kyverno --from-cluster > cleaners.yaml\n" +
 			"  kubectl cleaner import kube-janitor rules.yaml deployment.yaml > cleaners.yaml\n" +

@@ -45,9 +45,10 @@ func Command(s *terminal.Session) *cobra.Command {
 		Short: "Print the Roles that Cleaners need to run as a ServiceAccount",
 		Long: "Prints, as YAML, the ServiceAccount that Cleaners name in spec.serviceAccountRef, and the Roles and bindings with the least rights with which they\n" +
 			"can read and act. A comment above each rule says which selector needs it. Nothing is created: apply the output with kubectl.\n\n" +
-			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, or - for the standard input; NAME is a Cleaner of the\n" +
-			"cluster, and SELECTOR selects those with labels. A selector gets a Role in its namespace, or in those that its namespaceSelector names by kubernetes.io/metadata.name. Any other\n" +
-			"selector gets a ClusterRole. A finding needs the right to list all kinds that could name the object.\n\n" +
+			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, an address (https://), or - for the\n" +
+			"standard input; NAME is a Cleaner of the cluster, and SELECTOR selects those with labels. A selector gets a Role in its\n" +
+			"namespace, or in those that its namespaceSelector names by kubernetes.io/metadata.name. Any other selector gets a\n" +
+			"ClusterRole. A finding needs the right to list all kinds that could name the object.\n\n" +
 			"The cluster says which kinds there are: print the Roles again after you install CustomResourceDefinitions.",
 		Example: "  kubectl cleaner rbac -f cleaner.yaml\n  kubectl cleaner rbac -f cleaners/ --service-account team-a/cleaner | kubectl apply -f -\n" +
 			"  kubectl cleaner rbac unused-configmaps\n  kubectl cleaner rbac -l team=a",
@@ -66,7 +67,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		},
 		ValidArgsFunction: cluster.CompleteCleaners(s, &o.Connection),
 	}
-	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory or - (may be given several times)")
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory, https://... or - (may be given several times)")
 	cluster.BindSelector(cmd.Flags(), &o.selector)
 	cmd.Flags().
 		VarP(terminal.NewChoice(&o.output, "yaml", "json"), "output", "o", "what to print: yaml, with comments, or json, a List without them")

@@ -118,7 +118,7 @@ func (o *options) tellRest(record *v1alpha1.CleanerRun, listed int64) {
 	case omitted > 0 && record.Status.Intent != nil:
 		fmt.Fprintf(
 			o.ErrOut,
-			"... and %s more; all that the run was going to touch are in: %s runs %s -o json\n",
+			"... and %s more; all that the run was going to touch: %s runs %s --limit 0\n",
 			terminal.Thousands(listed+omitted),
 			terminal.Program,
 			record.Name,
