@@ -90,7 +90,7 @@ const (
 	restoreHeader = "NAMESPACE   KIND   NAME   OUTCOME   WHY\n"
 	wouldHeader   = "NAMESPACE   KIND   NAME   WOULD   WHY\n"
 	allowHint     = "hint: no Cleaner touches them until you allow it: kubectl annotate KIND NAME [-n NAMESPACE] apps.projectsveltos.io/restored-from-\n"
-	touchedBy     = "of what run unused-NS-SECONDS of cleaner unused-NS touched: "
+	touchedBy     = "run unused-NS-SECONDS of cleaner unused-NS: "
 )
 
 func (s *site) exists(name string) bool {
@@ -107,17 +107,17 @@ func TestRestore(t *testing.T) {
 	run := s.past(s.cleaner(), "a", "b")
 
 	would := wouldHeader + "NS   ConfigMap   a   be created   -\nNS   ConfigMap   b   be created   -\n"
-	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--dry-run"), codes.ExitDone, would, touchedBy+"2 objects would be brought back\n")
-	question := would + touchedBy + "2 objects would be brought back\nGo on? [y/N] "
-	s.wants(s.answering("n\n", "restore", run.Name), codes.ExitError, "", question+"error: nothing was brought back, as you wish   [E-RST-004]\n")
-	s.wants(s.answering("", "restore", run.Name), codes.ExitError, "", question+"\nerror: nothing was brought back: nobody confirmed it\n"+
+	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--dry-run"), codes.ExitDone, would, touchedBy+"2 objects would be restored\n")
+	question := would + touchedBy + "2 objects would be restored\nGo on? [y/N] "
+	s.wants(s.answering("n\n", "restore", run.Name), codes.ExitError, "", question+"error: nothing was restored, as you wish   [E-RST-004]\n")
+	s.wants(s.answering("", "restore", run.Name), codes.ExitError, "", question+"\nerror: nothing was restored: nobody confirmed it\n"+
 		"hint: where there is nobody to ask, give --yes; --dry-run only shows it   [E-RST-004]\n")
 	if s.exists("a") || s.exists("b") {
-		t.Fatal("something was brought back before it was confirmed")
+		t.Fatal("something was restored before it was confirmed")
 	}
 
 	s.wants(s.answering("yes\n", "restore", "cleanerrun/"+run.Name, "--only", "configmap/"+s.namespace+"/a"), codes.ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
-		wouldHeader+"NS   ConfigMap   a   be created   -\n"+touchedBy+"1 object would be brought back\nGo on? [y/N] "+touchedBy+"1 object was brought back\n"+allowHint)
+		wouldHeader+"NS   ConfigMap   a   be created   -\n"+touchedBy+"1 object would be restored\nGo on? [y/N] "+touchedBy+"1 object was restored\n"+allowHint)
 	if !s.exists("a") || s.exists("b") {
 		t.Fatal("--only did not bring back just that one")
 	}
@@ -125,7 +125,7 @@ func TestRestore(t *testing.T) {
 	s.configMap("b", map[string]string{"mine": "yes"})
 	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes"), codes.ExitPartial,
 		restoreHeader+"NS   ConfigMap   a   RestoredAlready   -\nNS   ConfigMap   b   Exists   there is another one of the name, with other content; with --force it is made as the copy is\n",
-		"error: "+touchedBy+"1 is back already, 1 exists and differs\nhint: --force makes what exists and differs, or was edited since, as it was before the run   [E-RST-003]\n")
+		"error: "+touchedBy+"1 is restored already, 1 exists and differs\nhint: --force makes what exists and differs, or was edited since, as it was before the run   [E-RST-003]\n")
 	got := s.call(t.Context(), nil, "restore", run.Name, "--yes", "--force", "-o", "json")
 	want := `{
   "run": "unused-NS-SECONDS",
@@ -152,7 +152,7 @@ func TestRestore(t *testing.T) {
 	if text := strings.ReplaceAll(s.plain(strings.ReplaceAll(got.out, " ", "\x00")), "\x00", " "); got.code != codes.ExitDone || text != want {
 		t.Errorf("exit %d: %s", got.code, cmp.Diff(want, text))
 	}
-	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes", "-o", "name"), codes.ExitDone, "", touchedBy+"2 are back already\n")
+	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes", "-o", "name"), codes.ExitDone, "", touchedBy+"2 are restored already\n")
 }
 
 func TestRestoreMistakes(t *testing.T) {
@@ -181,7 +181,7 @@ func TestRestoreMistakes(t *testing.T) {
 	must(t, s.Create(t.Context(), &part))
 	got := s.call(t.Context(), nil, "restore", run.Name, "--yes", "--force")
 	if got.code != codes.ExitError || !strings.HasPrefix(got.errOut, "error: the copies of the run are not what the run wrote: their hash is ") ||
-		!strings.HasSuffix(got.errOut, "\nhint: nothing was brought back: copies that are not exactly what the run wrote are never used   [E-RST-002]\n") || s.exists("a") {
+		!strings.HasSuffix(got.errOut, "\nhint: nothing was restored: copies that are not exactly what the run wrote are never used   [E-RST-002]\n") || s.exists("a") {
 		t.Errorf("%+v", got)
 	}
 
@@ -225,14 +225,14 @@ func TestRestoreFindsTheNewestCopy(t *testing.T) {
 		s.pastAt(metav1.NewTime(nominal.Add(time.Duration(n)*time.Hour)), c, names...)
 	}
 	s.wants(s.call(t.Context(), later, "restore", "configmap/"+s.namespace+"/a", "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
-		"note: the newest copy of configmap/NS/a is that of run unused-NS-SECONDS of cleaner unused-NS, 4h ago\n"+touchedBy+"1 object was brought back\n"+allowHint)
+		"note: the newest copy of configmap/NS/a is that of run unused-NS-SECONDS of cleaner unused-NS, 4h ago\n"+touchedBy+"1 object was restored\n"+allowHint)
 	var back corev1.ConfigMap
 	must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "a"}, &back))
 	if back.Labels["copy"] != "1" {
 		t.Errorf("it is not the newest copy: %q", back.Labels)
 	}
 	s.wants(s.call(t.Context(), later, "restore", "ConfigMap/"+s.namespace+"/b", "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   b   Restored   -\n",
-		"note: the newest copy of ConfigMap/NS/b is that of run unused-NS-SECONDS of cleaner unused-NS, 5h ago\n"+touchedBy+"1 object was brought back\n"+allowHint)
+		"note: the newest copy of ConfigMap/NS/b is that of run unused-NS-SECONDS of cleaner unused-NS, 5h ago\n"+touchedBy+"1 object was restored\n"+allowHint)
 	s.wants(s.call(t.Context(), later, "restore", "ConfigMap/"+s.namespace+"/c"), codes.ExitError, "",
 		"error: no run that keeps copies touched ConfigMap/NS/c\n"+
 			"hint: write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; kubectl cleaner runs lists which runs keep copies   [E-RST-001]\n")

@@ -93,7 +93,7 @@ func (p Protection) Own(action v1alpha1.Action, o object.Object) (string, error)
 	case annotated(metadata.Annotations) != "":
 		return "it is annotated " + annotated(metadata.Annotations), nil
 	case metadata.Annotations[v1alpha1.RestoredFromAnnotation] != "":
-		return fmt.Sprintf("it was brought back from the run with UID %s; to let Cleaners touch it again: %s",
+		return fmt.Sprintf("it was restored from the run with UID %s; to let Cleaners touch it again: %s",
 			metadata.Annotations[v1alpha1.RestoredFromAnnotation], confirmation(o)), nil
 	}
 	if reason := stock(action, o); reason != "" {
@@ -136,7 +136,7 @@ func IsNamespace(group, kind string) bool {
 // ReadsBody reports whether Own looks at more of the objects of a kind than their metadata.
 func ReadsBody(group, kind string) bool { return group == "" && kind == "PersistentVolume" }
 
-// confirmation is the command by which a user lets Cleaners touch an object that was brought back.
+// confirmation is the command by which a user lets Cleaners touch an object that was restored.
 func confirmation(o object.Object) string {
 	resource := o.Kind.Resource
 	if o.Kind.Group != "" {

@@ -13,9 +13,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// What was brought back is protected, and the reason is the command that ends it.
+// What was restored is protected, and the reason is the command that ends it.
 func TestRestoredIsProtected(t *testing.T) {
-	const from = "it was brought back from the run with UID 4711; to let Cleaners touch it again: "
+	const from = "it was restored from the run with UID 4711; to let Cleaners touch it again: "
 	kind := func(group, resource string) object.Kind {
 		return object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: group, Version: "v1", Kind: "X"}, Resource: resource}
 	}

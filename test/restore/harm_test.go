@@ -77,7 +77,7 @@ func TestFlippedBits(t *testing.T) {
 	}
 	for _, o := range victims {
 		if b.get(o) != nil {
-			t.Errorf("%s was brought back", o)
+			t.Errorf("%s was restored", o)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestUserWithoutRightsGainsNothing(t *testing.T) {
 	})
 	for _, o := range []object.Object{settings, role} {
 		if b.get(o) != nil {
-			t.Errorf("%s was brought back", o)
+			t.Errorf("%s was restored", o)
 		}
 	}
 }

@@ -155,7 +155,7 @@ func TestEveryKindComesBack(t *testing.T) {
 	again := b.run(cleaner)
 	wantActed(t, again, 0)
 	for _, outcome := range again.Status.Objects {
-		if outcome.Outcome != v1alpha1.OutcomeProtected || !strings.HasPrefix(outcome.Reason, "it was brought back from the run with UID "+string(record.UID)+"; to let Cleaners touch it again: kubectl annotate ") {
+		if outcome.Outcome != v1alpha1.OutcomeProtected || !strings.HasPrefix(outcome.Reason, "it was restored from the run with UID "+string(record.UID)+"; to let Cleaners touch it again: kubectl annotate ") {
 			t.Errorf("%s %s is %s: %s", outcome.Kind, outcome.Name, outcome.Outcome, outcome.Reason)
 		}
 	}

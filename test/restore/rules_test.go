@@ -306,9 +306,9 @@ func TestNothingToRestore(t *testing.T) {
 	dropped := b.deleted(justConfigMaps, victim)
 	dropped.Status.Copies.Dropped = "they expired at noon"
 	for record, want := range map[*v1alpha1.CleanerRun]string{
-		scan:    "only reported (Scan): it touched nothing that could be brought back",
+		scan:    "only reported (Scan): it touched nothing that could be restored",
 		none:    "kept no copies: its Cleaner had set rollback.storage to None, or all it touched were objects without state, such as Events, finished Jobs and Pods that a controller manages",
-		empty:   "touched nothing that could be brought back",
+		empty:   "touched nothing that could be restored",
 		dropped: "they expired at noon",
 	} {
 		if _, err := b.restorer().Plan(t.Context(), record, restore.Options{}); err == nil || !strings.Contains(err.Error(), record.Name) || !strings.HasSuffix(err.Error(), want) {

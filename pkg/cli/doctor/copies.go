@@ -45,7 +45,7 @@ func (p *patient) copies(ctx context.Context) (lines []Line, well string) {
 		lines = append(lines, Line{
 			Status:  Warn,
 			Object:  ref("Cleaner", name),
-			Message: "it keeps no copies (rollback.storage None): what it deletes or changes cannot be brought back",
+			Message: "it keeps no copies (rollback.storage None): what it deletes or changes cannot be restored",
 			WayOut:  "remove rollback.storage, if that is not meant",
 		})
 	}

@@ -42,7 +42,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "restore RUN | KIND/NAMESPACE/NAME",
-		Short: "Bring back what a run deleted, and undo what it changed",
+		Short: "Restore what a run deleted, and undo what it changed",
 		Long: "Restores the objects that a run deleted, from the copies that the run made, and puts back the fields that it changed. It\n" +
 			"uses your own rights, and you also need the right to read the copies. The API server first tries everything as a dry run.\n" +
 			"Then you are asked once.\n\n" +
@@ -62,21 +62,21 @@ func Command(s *terminal.Session) *cobra.Command {
 				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one run or of one object, and was given %d; kubectl cleaner runs lists the runs", len(args)))
 			}
 			if _, isObject := objectOf(args[0]); isObject && len(o.only) > 0 {
-				return terminal.UsageError(cmd, "--only is for a run; to bring back several objects, write the run's name")
+				return terminal.UsageError(cmd, "--only is for a run; to restore several objects, write the run's name")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&o.only, "only", nil, "bring back only this object, KIND/NAMESPACE/NAME or KIND/NAME (may be given several times)")
+	flags.StringArrayVar(&o.only, "only", nil, "restore only this object, KIND/NAMESPACE/NAME or KIND/NAME (may be given several times)")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; the API server tries it, and saves nothing")
-	flags.BoolVar(&o.Force, "force", false, "make what exists and differs as its copy is, undo changes that somebody edited since, and bring objects back without fields that their kind has lost since")
+	flags.BoolVar(&o.Force, "force", false, "overwrite objects that exist and differ from their copy, undo changes that somebody edited since, and restore objects without fields that their kind does not have any more")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 	flags.StringVar(&o.copies, "copies-path", "", "of a Cleaner with rollback.storage Volume: where the operator's volume of copies is to be found on this machine")
-	flags.BoolVar(&o.Status, "status", false, "bring the status back too, where the kind has one")
-	flags.BoolVar(&o.KeepFinalizers, "keep-finalizers", false, "bring the finalizers back too; without what removes them, the objects cannot be deleted")
-	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what was brought back)")
+	flags.BoolVar(&o.Status, "status", false, "restore the status too, if the kind has one")
+	flags.BoolVar(&o.KeepFinalizers, "keep-finalizers", false, "restore the finalizers too; if nothing removes them later, the objects cannot be deleted")
+	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what was restored)")
 	flags.Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of long work: auto, plain, json or none")
 	o.Bind(flags)
 	cmd.ValidArgsFunction = terminal.CompleteFirst(cluster.CompleteRuns(s, &o.Connection))
@@ -118,7 +118,7 @@ func (o *options) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		o.Note("to go on, give the same command again: it leaves alone what is back")
+		o.Note("to continue, run the same command again: it leaves restored objects alone")
 		return context.Cause(ctx)
 	}
 	return o.conclusion(run, plan)
@@ -190,7 +190,7 @@ func (o *options) planError(ctx context.Context, run *v1alpha1.CleanerRun, err e
 	case apierrors.IsForbidden(err):
 		return terminal.Fail(codes.ClusterForbidden, err, "the copies "+cluster.NeededRole(run))
 	}
-	return terminal.Fail(codes.RestoreUnreadable, err, "nothing was brought back: copies that are not exactly what the run wrote are never used")
+	return terminal.Fail(codes.RestoreUnreadable, err, "nothing was restored: copies that are not exactly what the run wrote are never used")
 }
 
 // confirm shows what is going to be done, and asks once.
@@ -200,7 +200,7 @@ func (o *options) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
 	}
 	o.rows(plan, o.ErrOut).Flush()
 	fmt.Fprintln(o.ErrOut, planSummary(run, plan))
-	return o.Confirm(codes.RestoreNotConfirmed, "nothing was brought back", "--dry-run only shows it")
+	return o.Confirm(codes.RestoreNotConfirmed, "nothing was restored", "--dry-run only shows it")
 }
 
 // carry carries out what is planned, if anything is, once it is confirmed.

@@ -110,10 +110,10 @@ func cell(paint terminal.Paint, item *restore.Item, header []string) terminal.Ce
 	return terminal.Cell{Text: "be put back", In: paint.Yellow}
 }
 
-// planSummary is "run x: 3 objects would be brought back, 1 exists already".
+// planSummary is "run x: 3 objects would be restored, 1 exists already".
 func planSummary(run *v1alpha1.CleanerRun, plan *restore.Plan) string {
 	parts := counts(plan)
-	return fmt.Sprintf("of what run %s of cleaner %s touched: %s", run.Name, run.Spec.Cleaner, strings.Join(parts, ", "))
+	return fmt.Sprintf("run %s of cleaner %s: %s", run.Name, run.Spec.Cleaner, strings.Join(parts, ", "))
 }
 
 // counts are how many objects there are of each result, in words.
@@ -123,14 +123,14 @@ func counts(plan *restore.Plan) []string {
 		result    restore.Result
 		one, many string
 	}{
-		{restore.Planned, "object would be brought back", "objects would be brought back"},
-		{restore.Restored, "object was brought back", "objects were brought back"},
-		{restore.Already, "is back already", "are back already"},
+		{restore.Planned, "object would be restored", "objects would be restored"},
+		{restore.Restored, "object was restored", "objects were restored"},
+		{restore.Already, "is restored already", "are restored already"},
 		{restore.Exists, "exists and differs", "exist and differ"},
 		{restore.ChangedSince, "was edited since", "were edited since"},
-		{restore.Left, "is not to be brought back", "are not to be brought back"},
+		{restore.Left, "is not to be restored", "are not to be restored"},
 		{restore.Failed, "failed", "failed"},
-		{restore.Interrupted, "was not come to", "were not come to"},
+		{restore.Interrupted, "was not reached", "were not reached"},
 	} {
 		if n := plan.Count(of.result); n > 0 {
 			parts = append(parts, terminal.Thousands(n)+" "+terminal.Plural(n, of.one, of.many))

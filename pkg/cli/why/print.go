@@ -238,7 +238,7 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		}
 		fmt.Fprintf(j.ErrOut, "%s to bring it back%s: %s\n", bold, until, terminal.OneLine(r.DeletedBy.Restore))
 	case r.DeletedBy != nil:
-		j.Note("the run keeps no copy of it, so it cannot be brought back")
+		j.Note("the run keeps no copy of it, so it cannot be restored")
 	case !r.Exists && j.unsure == nil:
 		return j.noObject(ctx)
 	case r.Used == nil && len(r.NotReadable) > 0:

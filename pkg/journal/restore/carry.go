@@ -95,7 +95,7 @@ func (r *Restorer) carry(ctx context.Context, p *Plan, item *Item, progress Prog
 	item.fail(errors.Join(errors.New("it kept changing; try again"), unclear))
 }
 
-// await waits until a Namespace that is ending is gone, and until the API server serves a kind that was brought back.
+// await waits until a Namespace that is ending is gone, and until the API server serves a kind that was restored.
 func (r *Restorer) await(ctx context.Context, p *Plan, item *Item, progress Progress) error {
 	switch {
 	case item.Kind.GroupKind() == (schema.GroupKind{Kind: "Namespace"}) && item.live != nil && item.Step == StepCreate:
@@ -152,7 +152,7 @@ func (r *Restorer) bringStatus(ctx context.Context, p *Plan, item *Item) {
 		err = r.writeStatus(ctx, item, status)
 	}
 	if err != nil {
-		item.Notes = append(item.Notes, item.mask("its status could not be brought back: "+err.Error()))
+		item.Notes = append(item.Notes, item.mask("its status could not be restored: "+err.Error()))
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // parallel is how many objects are read or written at once.
 const parallel = 8
 
-// NothingError says that there is nothing that a run's objects could be brought back from.
+// NothingError says that there is nothing that a run's objects could be restored from.
 type NothingError struct{ text string }
 
 func (e *NothingError) Error() string { return e.text }
@@ -66,9 +66,9 @@ func each(ctx context.Context, items []*Item, do func(*Item)) {
 func restorable(run *v1alpha1.CleanerRun, options Options) error {
 	switch copies := run.Status.Copies; {
 	case run.Spec.Action == v1alpha1.ActionScan:
-		return nothing("run %s only reported (%s): it touched nothing that could be brought back", run.Name, run.Spec.Action)
+		return nothing("run %s only reported (%s): it touched nothing that could be restored", run.Name, run.Spec.Action)
 	case run.Status.Intent == nil:
-		return nothing("run %s touched nothing that could be brought back", run.Name)
+		return nothing("run %s touched nothing that could be restored", run.Name)
 	case run.Status.Phase == v1alpha1.RunExecuting && !options.Force:
 		return nothing(
 			"run %s is still going on; wait for its end, or use --force if its operator is gone for good",
