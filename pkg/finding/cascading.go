@@ -18,7 +18,8 @@ func (f *Finder) doubt() {
 			case !c.isFound:
 			case c.found.Type == v1alpha1.FindingCascading:
 				cascading = append(cascading, &c.found)
-			case c.found.Type == v1alpha1.FindingUnused && c.found.Confidence == v1alpha1.ConfidenceWeak:
+			case c.found.Confidence == v1alpha1.ConfidenceWeak &&
+				(c.found.Type == v1alpha1.FindingUnused || c.found.Type == v1alpha1.FindingIdle):
 				weak[nameOf(&c.found)] = true
 			}
 		}
@@ -28,7 +29,7 @@ func (f *Finder) doubt() {
 		for _, found := range cascading {
 			if user, is := leastSure(found, weak); is && found.Confidence != v1alpha1.ConfidenceWeak {
 				found.Confidence, changed, weak[nameOf(found)] = v1alpha1.ConfidenceWeak, true, true
-				found.Reason += "; that nothing uses " + user.String() + " is not sure"
+				found.Reason += "; it is not sure that nothing needs " + user.String()
 			}
 		}
 	}

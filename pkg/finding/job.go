@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robfig/cron/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -37,7 +38,8 @@ func jobRows() []*row {
 		},
 		{
 			kind: cronJobs, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookSuspendedCronJob,
-			means: "it is suspended, and nothing resumes it",
+			reads: []schema.GroupKind{jobs},
+			means: "it is suspended, nothing resumes it, and no Job was made from it by hand",
 		},
 		{
 			kind:       cronJobs,
@@ -46,7 +48,7 @@ func jobRows() []*row {
 			body:       true,
 			ofStock:    true,
 			look:       lookFailingCronJob,
-			means:      fmt.Sprintf("it has not succeeded in its last %d periods", failingPeriods),
+			means:      fmt.Sprintf("it has not succeeded in its last %d periods, and was not changed in them", failingPeriods),
 		},
 	}
 }
@@ -98,7 +100,20 @@ func lookSuspendedCronJob(_ *Finder, o *object.Parts) *candidate {
 	if o.At("spec", "suspend").String() != "true" || graph.IsPaused(o) {
 		return nil
 	}
-	return suspended(changedAt(o, "suspend"))
+	c := suspended(changedAt(o, "suspend"))
+	decide := c.decide
+	c.decide = func(f *Finder, found Finding) *Finding {
+		if f.byHand[nameOf(&found)] {
+			return nil
+		}
+		idle := decide(f, found)
+		if unread := f.unreadOf(jobs); idle != nil && len(unread) > 0 {
+			idle.Unknown, idle.Confidence = append(idle.Unknown, unread...), ""
+			idle.Reason = "it is suspended, but nobody can tell whether people make Jobs from it by hand"
+		}
+		return idle
+	}
+	return c
 }
 
 // suspended finds what is suspended, unless kube-green suspends it for the night.
@@ -120,13 +135,19 @@ func suspended(since time.Time) *candidate {
 // failingPeriods is how many periods a CronJob may pass without success.
 const failingPeriods = 3
 
-// lookFailingCronJob looks at a CronJob whose Jobs do not succeed. One that was never scheduled may be new.
+// lookFailingCronJob looks at a CronJob whose Jobs do not succeed. One that was never scheduled may be new, and one that
+// was changed may have been mended or resumed: its periods count from then. A Job that still runs may succeed.
 func lookFailingCronJob(f *Finder, o *object.Parts) *candidate {
 	spec, status := o.At("spec"), o.At("status")
 	scheduled, succeeded := timeAt(status.Field("lastScheduleTime")), timeAt(status.Field("lastSuccessfulTime"))
 	since := succeeded
 	if since.IsZero() {
 		since = o.Created
+	}
+	for _, field := range []string{"schedule", "timeZone", "suspend", "jobTemplate"} {
+		if at := changedAt(o, field); at.After(since) {
+			since = at
+		}
 	}
 	if spec.Field("suspend").String() == "true" || scheduled.IsZero() || since.IsZero() || !scheduled.After(since) {
 		return nil
@@ -145,7 +166,13 @@ func lookFailingCronJob(f *Finder, o *object.Parts) *candidate {
 			return nil
 		}
 	}
-	return certain(fmt.Sprintf("it has not succeeded in its last %d periods", failingPeriods), since)
+	c := certain(fmt.Sprintf("it has not succeeded in its last %d periods", failingPeriods), since)
+	for range status.Field("active").Elements() {
+		c.found.Confidence = v1alpha1.ConfidenceWeak
+		c.found.Reason += ", but a Job of it still runs"
+		break
+	}
+	return c
 }
 
 // parseCron reads a schedule. The parser panics at some texts.

@@ -26,6 +26,12 @@ type notes struct {
 	// a calendar.
 	scaled map[graph.Name]bool
 	asleep map[string]bool
+	// commanded are words in commands of CronJobs that scale something, and byHand CronJobs from which somebody made a
+	// Job.
+	commanded map[string]bool
+	byHand    map[graph.Name]bool
+	// awaited are volumes that a claim asks for by their names, and does not have.
+	awaited map[string]bool
 	// faulty are Deployments of which a Pod does not run, and why.
 	faulty map[graph.Name]string
 	// held are what those Pods of Deployments request whose containers wait, by the names of the Pods.
@@ -40,6 +46,7 @@ type notes struct {
 func newNotes() notes {
 	return notes{
 		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{},
+		commanded: map[string]bool{}, byHand: map[graph.Name]bool{}, awaited: map[string]bool{},
 		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
 		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
 	}
@@ -62,13 +69,16 @@ var noteOf = map[schema.GroupKind]func(*notes, *object.Parts){
 	sleepInfos:     func(n *notes, o *object.Parts) { n.asleep[o.Namespace] = true },
 	rollouts:       (*notes).rollout,
 	canaries:       func(n *notes, o *object.Parts) { n.scaled[targetOf(o, o.At("spec", "targetRef"))] = true },
+	cronJobs:       (*notes).commands,
+	jobs:           (*notes).madeByHand,
+	claims:         (*notes).claim,
 	services:       (*notes).service,
 	endpointSlices: (*notes).endpointSlice,
 	pods:           func(n *notes, o *object.Parts) { n.runs(o); n.fault(o) },
 }
 
 // notedByMetadata are the kinds of which the metadata is enough.
-var notedByMetadata = []schema.GroupKind{sleepInfos}
+var notedByMetadata = []schema.GroupKind{sleepInfos, jobs}
 
 func (n *notes) autoscaler(o *object.Parts) {
 	if o.At("spec", "minReplicas").String() == "0" {

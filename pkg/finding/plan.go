@@ -51,6 +51,9 @@ func (f *Finder) needs() needs {
 			n.add(n.reads, scalers, crosses)
 		}
 		n.add(n.reads, r.reads, crosses)
+		if slices.Contains(r.reads, cronJobs) { // their commands may scale workloads of other namespaces
+			n.everywhere[cronJobs] = true
+		}
 	}
 	return n
 }

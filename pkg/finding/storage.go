@@ -22,7 +22,8 @@ func storageRows() []*row {
 		claim,
 		{
 			kind: volumes, typ: v1alpha1.FindingUnused, actionable: true, body: true, look: lookVolume,
-			means: "its claim was deleted (phase Released), or its reclamation failed (phase Failed)",
+			reads: []schema.GroupKind{claims},
+			means: "its claim was deleted (phase Released), or its reclamation failed (phase Failed), and no claim asks for it by its name",
 		},
 		{
 			kind: schema.GroupKind{
@@ -76,7 +77,21 @@ func lookVolume(_ *Finder, o *object.Parts) *candidate {
 	c.found.Confidence = v1alpha1.ConfidenceCertain
 	c.found.Since = timeAt(status.Field("lastPhaseTransitionTime"))
 	c.found.Frees.VolumeBytes = bytesAt(spec.At("capacity", "storage"))
+	c.decide = decideVolume
 	return &c
+}
+
+// decideVolume finds a volume that no claim waits for: one that is to be claimed again is Released until somebody
+// clears its claimRef.
+func decideVolume(f *Finder, found Finding) *Finding {
+	if f.awaited[found.Name] {
+		return nil
+	}
+	if found.Unknown = f.unreadOf(claims); len(found.Unknown) > 0 {
+		found.Confidence = ""
+		found.Reason += ", but nobody can tell whether another claim asks for it"
+	}
+	return &found
 }
 
 // lookAttachment looks at an attachment. A driver needs no CSIDriver, and an inline volume no PersistentVolume.

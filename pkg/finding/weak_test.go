@@ -43,7 +43,7 @@ func TestWhyWeak(t *testing.T) {
 		"what only a weak finding uses": {
 			cluster(of("v1 PersistentVolumeClaim shop/data", "", "spec: {storageClassName: slow}"), of("storage.k8s.io/v1 StorageClass slow", ""),
 				of("v1 ConfigMap ci/runner", "", "data: {config.toml: shop/data}")),
-			"StorageClass slow", false, "that nothing uses PersistentVolumeClaim shop/data is not sure",
+			"StorageClass slow", false, "it is not sure that nothing needs PersistentVolumeClaim shop/data",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

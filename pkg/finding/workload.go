@@ -6,6 +6,7 @@ package finding
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -18,6 +19,7 @@ func workloadRows() []*row {
 	idle := func(kind schema.GroupKind) *row {
 		return &row{
 			kind: kind, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookIdle,
+			reads: []schema.GroupKind{cronJobs},
 			means: "it has no replicas, and nothing scales it up when it is needed",
 		}
 	}
@@ -43,7 +45,8 @@ func workloadRows() []*row {
 			means: "it is scheduled to no Node; that may change when Nodes are added",
 		},
 		{
-			kind: replicaSets, typ: v1alpha1.FindingUnused, actionable: true, body: true, look: lookReplicaSet, reads: scalers,
+			kind: replicaSets, typ: v1alpha1.FindingUnused, actionable: true, body: true, look: lookReplicaSet,
+			reads: slices.Concat(scalers, []schema.GroupKind{cronJobs}),
 			means: "it has no Pods and no owner, and nothing scales it",
 		},
 	}
@@ -79,6 +82,14 @@ func decideIdle(f *Finder, found Finding) *Finding {
 		return &found
 	}
 	found.Confidence = v1alpha1.ConfidenceCertain
+	switch {
+	case f.commanded[found.Name]:
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason = "it has no replicas, but a CronJob whose commands scale something names it"
+	case f.unread[cronJobs] != nil:
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason = "it has no replicas, but CronJobs, whose commands may scale it up, could not be read"
+	}
 	return &found
 }
 

@@ -1,0 +1,69 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// commands takes note of the words in the commands of a CronJob that scales something: kubectl scale, or a patch of
+// replicas.
+func (n *notes) commands(o *object.Parts) {
+	spec := o.At("spec", "jobTemplate", "spec", "template", "spec")
+	for _, list := range []string{"initContainers", "containers"} {
+		for container := range spec.Field(list).Elements() {
+			var words []string
+			for _, field := range []string{"command", "args"} {
+				for text := range container.Field(field).Elements() {
+					words = append(words, strings.FieldsFunc(text.Text(), isBetweenNames)...)
+				}
+			}
+			n.command(words)
+		}
+	}
+}
+
+func (n *notes) command(words []string) {
+	scales := false
+	for _, word := range words {
+		scales = scales || strings.Contains(word, "scale") || strings.Contains(word, "replicas")
+	}
+	for _, word := range words {
+		if scales {
+			n.commanded[strings.Trim(word, "-.")] = true
+		}
+	}
+}
+
+func isBetweenNames(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.'
+}
+
+// madeByHand takes note of the CronJob from which somebody made a Job.
+func (n *notes) madeByHand(o *object.Parts) {
+	if annotation(o, "cronjob.kubernetes.io/instantiate") != "manual" {
+		return
+	}
+	for owner := range o.At("metadata", "ownerReferences").Elements() {
+		if group, _, _ := strings.Cut(owner.Field("apiVersion").Text(), "/"); group == batchv1.GroupName &&
+			owner.Field("kind").Text() == cronJobs.Kind {
+			name := graph.Name{GroupKind: cronJobs, Namespace: strings.Clone(o.Namespace), Name: owner.Field("name").Text()}
+			n.byHand[name] = true
+		}
+	}
+}
+
+// claim takes note of the volume that a claim waits for.
+func (n *notes) claim(o *object.Parts) {
+	volume := o.At("spec", "volumeName").Text()
+	if volume != "" && o.At("status", "phase").Text() != string(corev1.ClaimBound) {
+		n.awaited[volume] = true
+	}
+}
