@@ -28,7 +28,7 @@ func podRows() []*row {
 	return []*row{
 		{
 			kind: pods, typ: v1alpha1.FindingFailed, actionable: true, body: true, ofOwned: true, look: lookFailedPod,
-			means: "it ended in failure, or was evicted, and no Job counts it",
+			means: "it ended in failure, or was evicted, and no Job counts it; a custom resource that owns it may (Weak)",
 		},
 		{
 			kind: pods, typ: v1alpha1.FindingFinished, actionable: true, body: true, look: lookFinishedPod,
@@ -66,8 +66,16 @@ func lookFailedPod(_ *Finder, o *object.Parts) *candidate {
 	if message := status.Field("message").Text(); message != "" {
 		reason += ": " + message
 	}
-	return certain("it failed: "+reason, endOf(o))
+	c := certain("it failed: "+reason, endOf(o))
+	if owner, owned := graph.Controller(o); owned && !slices.Contains(replacing, owner.GroupKind) {
+		c.found.Confidence = v1alpha1.ConfidenceWeak
+		c.found.Reason += "; " + owner.String() + ", which owns it, may count it as a Job does"
+	}
+	return c
 }
+
+// replacing are the kinds that have replaced a Pod that failed, and do not count it.
+var replacing = []schema.GroupKind{replicaSets, statefulSets, daemonSets, controllers}
 
 func lookFinishedPod(_ *Finder, o *object.Parts) *candidate {
 	if o.At("status", "phase").Text() != "Succeeded" || isHook(o) {
