@@ -194,8 +194,8 @@ func custom(kinds []object.Kind) map[schema.GroupVersion]map[schema.GroupKind]bo
 	return versions
 }
 
-// isBuiltIn reports whether the API server itself serves the group, or it is our own, whose objects use nothing that
-// they name.
+// isBuiltIn reports whether the API server itself serves the group, or it is our own, of which the
+// table of references knows all.
 func isBuiltIn(group string) bool {
 	switch group {
 	case v1alpha1.GroupVersion.Group, "apiextensions.k8s.io", "apiregistration.k8s.io":
