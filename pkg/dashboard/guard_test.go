@@ -45,7 +45,7 @@ func TestAttacks(t *testing.T) {
 		"CSRF, form":        {ask("POST", post, "Content-Type", "text/plain", "Sec-Fetch-Site", "same-origin"), 415},
 		"read of a page":    {ask("GET", "/api/v1/cleaners", "Sec-Fetch-Site", "cross-site"), 403},
 		"no login":          {ask("GET", "/api/v1/cleaners"), 401},
-		"wrong cookie":      {ask("GET", "/api/v1/cleaners", "Cookie", "kubecleaner=once"), 401},
+		"wrong cookie":      {ask("GET", "/api/v1/cleaners", "Cookie", "kubecleaner-80=once"), 401},
 		"token of a header": {ask("GET", "/api/v1/cleaners", "Authorization", "Bearer x"), 401},
 		"wrong ticket":      {ask("GET", "/?token=guess"), 401},
 		"ticket":            {ask("GET", "/?token=once"), 303},

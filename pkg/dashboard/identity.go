@@ -10,6 +10,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -22,7 +23,7 @@ import (
 )
 
 const (
-	cookieName = "kubecleaner"
+	cookiePrefix = "kubecleaner"
 	// maxToken is what fits into a cookie.
 	maxToken = 3800
 )
@@ -69,7 +70,7 @@ func (s *Server) secretOf(r *http.Request) string {
 			return strings.TrimSpace(token)
 		}
 	}
-	cookie, err := r.Cookie(cookieName)
+	cookie, err := r.Cookie(s.cookieName())
 	if err != nil {
 		return ""
 	}
@@ -153,11 +154,22 @@ func (s *Server) logout(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// cookieName has the port of a local server in it: browsers send cookies to all ports of a host, and a person may look
+// at two clusters.
+func (s *Server) cookieName() string {
+	if len(s.Hosts) > 0 {
+		if _, port, err := net.SplitHostPort(s.Hosts[0]); err == nil {
+			return cookiePrefix + "-" + port
+		}
+	}
+	return cookiePrefix
+}
+
 // setCookie sets the cookie, or removes it. It ends with the browser. A local server has no TLS, and its cookie is sent
 // to this computer only; all others are Secure.
 func (s *Server) setCookie(w http.ResponseWriter, value string) {
 	cookie := &http.Cookie{
-		Name: cookieName, Value: value, Path: "/", HttpOnly: true, Secure: s.Mode != ModeLocal,
+		Name: s.cookieName(), Value: value, Path: "/", HttpOnly: true, Secure: s.Mode != ModeLocal,
 		SameSite: http.SameSiteStrictMode,
 	}
 	if value == "" {

@@ -5,6 +5,7 @@ package dashboard
 
 import (
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -20,6 +21,15 @@ import (
 var env *testenv.Env
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, &env, testenv.Options{})) }
+
+// TestTwoServersInOneBrowser is of somebody who looks at two clusters. Browsers send cookies to all ports of a host.
+func TestTwoServersInOneBrowser(t *testing.T) {
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	one, other := visitWith(t, env.Config, jar), visitWith(t, env.Config, jar)
+	one.wants(http.StatusOK, http.MethodGet, "whoami", nil, nil)
+	other.wants(http.StatusOK, http.MethodGet, "whoami", nil, nil)
+}
 
 // TestRoutesOfAnAdministrator reads each list as somebody who may, and as somebody who may nothing.
 func TestRoutesOfAnAdministrator(t *testing.T) {

@@ -46,14 +46,20 @@ func optionsOf(config *rest.Config) Options {
 // visit opens the address of a new server, which acts as the person of the config.
 func visit(t *testing.T, config *rest.Config) *visitor {
 	t.Helper()
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	return visitWith(t, config, jar)
+}
+
+// visitWith is visit in a browser that has cookies.
+func visitWith(t *testing.T, config *rest.Config, jar http.CookieJar) *visitor {
+	t.Helper()
 	listening := httptest.NewUnstartedServer(nil)
 	options := optionsOf(config)
 	options.Hosts = []string{listening.Listener.Addr().String()}
 	listening.Config = NewHTTP(New(options).Handler())
 	listening.Start()
 	t.Cleanup(listening.Close)
-	jar, err := cookiejar.New(nil)
-	must(t, err)
 	v := &visitor{t, listening.URL, &http.Client{Jar: jar, Timeout: time.Minute}}
 	if status, body := v.ask(http.MethodGet, "/?token=once", nil); status != http.StatusOK || body != "page" {
 		t.Fatalf("the address cannot be opened: %d %s", status, body)
