@@ -147,3 +147,25 @@ func TestRunsNameTheManager(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoreDoesNotFlood: what cannot be brought back comes first, and the rest is counted.
+func TestRestoreDoesNotFlood(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	names := []string{"a", "b", "c"}
+	for _, name := range names {
+		s.configMap(name, map[string]string{"unused": "true"})
+	}
+	run := s.past(c, names...)
+	s.configMap("c", map[string]string{"other": "true"}) // somebody made it again, and another one
+	got := s.call(t.Context(), nil, "restore", run.Name, "--dry-run", "--limit", "1")
+	if lines := strings.Split(s.plain(got.out), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], "NS   ConfigMap   c ") {
+		t.Errorf("it printed:\n%s", got.out)
+	}
+	if !strings.HasPrefix(got.errOut, "... and 2 more; --limit 0 lists all\n") {
+		t.Errorf("standard error: %s", got.errOut)
+	}
+	if got := s.call(t.Context(), nil, "restore", run.Name, "--dry-run", "--limit", "0"); strings.Count(got.out, "ConfigMap") != 3 {
+		t.Errorf("it printed:\n%s", got.out)
+	}
+}

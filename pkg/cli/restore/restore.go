@@ -35,6 +35,7 @@ type options struct {
 	copies   string
 	output   string
 	progress string
+	limit    int
 }
 
 // Command is what users call.
@@ -61,6 +62,9 @@ func Command(s *terminal.Session) *cobra.Command {
 			if len(args) != 1 {
 				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one run or of one object, and was given %d; kubectl cleaner runs lists the runs", len(args)))
 			}
+			if o.limit < 0 {
+				return terminal.UsageError(cmd, "--limit must be at least 0")
+			}
 			if _, isObject := objectOf(args[0]); isObject && len(o.only) > 0 {
 				return terminal.UsageError(cmd, "--only is for a run; to restore several objects, write the run's name")
 			}
@@ -70,6 +74,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.only, "only", nil, "restore only this object, KIND/NAMESPACE/NAME or KIND/NAME (may be given several times)")
+	flags.IntVar(&o.limit, "limit", 50, "how many objects to list, those first that cannot be restored; 0 lists all. The other outputs hold all objects")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; the API server tries it, and saves nothing")
 	flags.BoolVar(&o.Force, "force", false, "overwrite objects that exist and differ from their copy, undo changes that somebody edited since, and restore objects without fields that their kind does not have any more")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
@@ -198,7 +203,7 @@ func (o *options) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
 	if o.yes {
 		return nil
 	}
-	o.rows(plan, o.ErrOut).Flush()
+	o.table(plan, o.ErrOut)
 	fmt.Fprintln(o.ErrOut, planSummary(run, plan))
 	return o.Confirm(codes.RestoreNotConfirmed, "nothing was restored", "--dry-run only shows it")
 }

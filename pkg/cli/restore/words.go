@@ -57,12 +57,34 @@ func (o *options) print(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
 		}
 		return nil
 	}
-	o.rows(plan, o.Out).Flush()
+	o.table(plan, o.Out)
 	return nil
 }
 
-// rows are the table of a plan, before or after it was carried out.
-func (o *options) rows(plan *restore.Plan, w io.Writer) *terminal.Table {
+// table prints the objects, those first that cannot be brought back, and says how many --limit leaves out.
+func (o *options) table(plan *restore.Plan, w io.Writer) {
+	items := plan.Items
+	if o.limit > 0 && len(items) > o.limit {
+		items = slices.Clone(items)
+		slices.SortStableFunc(items, func(a, b *restore.Item) int { return rank(a) - rank(b) })
+		items = items[:o.limit]
+	}
+	o.rows(plan, items, w).Flush()
+	if more := int64(len(plan.Items) - len(items)); more > 0 {
+		fmt.Fprintf(o.ErrOut, "... and %s more; --limit 0 lists all\n", terminal.Thousands(more))
+	}
+}
+
+// rank is 0 for what a person must look at.
+func rank(item *restore.Item) int {
+	if item.Result.IsProblem() {
+		return 0
+	}
+	return 1
+}
+
+// rows are the table of items of a plan, before or after it was carried out.
+func (o *options) rows(plan *restore.Plan, items []*restore.Item, w io.Writer) *terminal.Table {
 	rows := &terminal.Table{Out: w, Paint: o.Paint(w), Header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
 	if plan.Count(restore.Planned) > 0 {
 		rows.Header[3] = "WOULD"
@@ -70,7 +92,7 @@ func (o *options) rows(plan *restore.Plan, w io.Writer) *terminal.Table {
 	if o.output == "wide" {
 		rows.Header = slices.Insert(rows.Header, 2, "APIVERSION")
 	}
-	for _, i := range plan.Items {
+	for _, i := range items {
 		row := []terminal.Cell{
 			{Text: i.Namespace},
 			{Text: i.Kind.Kind},
