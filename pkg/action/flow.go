@@ -56,16 +56,16 @@ func (f *flow) pass(ctx context.Context, request func() error) error {
 	if err != nil {
 		return err
 	}
-	tell := func(*limit) {}
-	defer func() { f.change(func() { f.passing--; tell(&f.limit) }) }()
+	report := func(*limit) {}
+	defer func() { f.change(func() { f.passing--; report(&f.limit) }) }()
 	sent := f.clock.Now()
 	err = request()
 	took := f.clock.Since(sent)
 	switch {
 	case isBusy(err):
-		tell = func(l *limit) { l.refused(number) }
+		report = func(l *limit) { l.refused(number) }
 	case !isUnclear(err):
-		tell = func(l *limit) { l.answered(number, took) }
+		report = func(l *limit) { l.answered(number, took) }
 	}
 	return err
 }

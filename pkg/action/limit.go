@@ -42,14 +42,14 @@ func (l *limit) number() int {
 	return l.next - 1
 }
 
-// refused is told of each answer that says that the server has no time.
+// refused takes each answer that says that the server has no time.
 func (l *limit) refused(number int) {
 	if number >= l.since {
 		l.lower()
 	}
 }
 
-// answered is told of every other answer, and how long it took.
+// answered takes every other answer, and how long it took.
 func (l *limit) answered(number int, took time.Duration) {
 	if number < l.since {
 		return

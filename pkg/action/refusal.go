@@ -50,8 +50,8 @@ func failed(verdict object.Verdict, patch object.JSON, err error) object.Outcome
 }
 
 // denial is what admission said when it did not let a request pass: a webhook, a policy, or a plugin of the API
-// server's such as that for quotas. A PodDisruptionBudget is one too. They may answer with any code, so their words
-// tell, which the API server puts in front of the reason. Want of rights is no denial.
+// server's such as that for quotas. A PodDisruptionBudget is one too. They may answer with any code, so what
+// decides are their words, which the API server puts in front of the reason. Want of rights is no denial.
 func denial(err error) (said string, denied bool) {
 	status, ok := statusOf(err)
 	if !ok {

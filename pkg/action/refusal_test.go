@@ -42,7 +42,7 @@ func old(t *testing.T) object.Verdict {
 
 const webhook = `admission webhook "guard.example.com" denied the request: `
 
-// A webhook may answer with any code, so its words tell.
+// A webhook may answer with any code, so its words decide.
 func TestWhatARefusalIs(t *testing.T) {
 	t.Parallel()
 	configMaps := schema.GroupResource{Resource: "configmaps"}

@@ -24,8 +24,8 @@ const (
 
 // send sends a request that changes an object. A server that has no time (429) has done nothing, and is asked again
 // when it says, as long as the run goes on. No other request is sent again here, as client-go would send those that a
-// 5xx with Retry-After answers: it may have been carried out, and would be carried out twice, or be told as somebody
-// else's doing.
+// 5xx with Retry-After answers: it may have been carried out, and would be carried out twice, or be reported as
+// somebody else's doing.
 func (a *Actor) send(ctx context.Context, request *rest.Request) (answer []byte, code int, err error) {
 	for {
 		answer, code, err = a.do(ctx, requestTimeout, request)

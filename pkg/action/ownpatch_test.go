@@ -10,7 +10,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// The API server's notes tell an own change that was sent twice from somebody else's of the same content.
+// The API server's notes distinguish an own change that was sent twice from somebody else's of the same content.
 func TestIsOurs(t *testing.T) {
 	t.Parallel()
 	const labels = `{"f:metadata":{"f:labels":{".":{},"f:a":{}}}}`

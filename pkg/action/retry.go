@@ -103,7 +103,8 @@ func (a *Actor) goOn(ctx context.Context, failed *int, err error) bool {
 	return *failed < tries && waited(ctx, wait.Jitter(firstDelay<<(*failed-1), 0.5))
 }
 
-// answers reports whether the API server is there and can reach its store. One that does not tell us answers too.
+// answers reports whether the API server is there and can reach its store. One that does not let us read that answers
+// too.
 func (a *Actor) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
