@@ -14,7 +14,7 @@ import (
 
 // ReadMetadataOnly reports whether neither the conditions, which may be nil, nor the script, which may be empty, look
 // at more of an object than its metadata. A script that cannot be asked about is taken for one that reads all: why it
-// cannot is told when it runs.
+// cannot is reported when it runs.
 func ReadMetadataOnly(ctx context.Context, conditions *cel.Run, pool *sandbox.Pool, source string) bool {
 	if conditions != nil && !conditions.ReadsMetadataOnly() {
 		return false

@@ -37,11 +37,11 @@ func Logged(ctx context.Context, do func() error) error {
 	})
 }
 
-func caught(do func() error, tell func(*Error)) (err error) {
+func caught(do func() error, report func(*Error)) (err error) {
 	defer func() {
 		if p := recover(); p != nil { //nolint:forbidigo // this is where it is done
 			fault := &Error{Value: p, Stack: debug.Stack()}
-			tell(fault)
+			report(fault)
 			err = fault
 		}
 	}()

@@ -35,7 +35,7 @@ type Events struct {
 	// texts are the texts of all events, each once: most are repeated many times.
 	texts       map[string]string
 	size, limit int
-	// Grow, if any, is told how many bytes more the events take, or fewer, and may refuse.
+	// Grow, if not nil, is called with how many bytes more the events take, or fewer, and may refuse.
 	Grow func(bytes int) error
 }
 

@@ -94,7 +94,7 @@ func TestWhatIsNoEventIsAnError(t *testing.T) {
 	}
 }
 
-// TestEventsAreCounted: who bounds the memory of all runs is told of every byte, and of those that are given back.
+// TestEventsAreCounted: who bounds the memory of all runs hears of every byte, and of those that are given back.
 func TestEventsAreCounted(t *testing.T) {
 	total, refused := 0, errors.New("no more")
 	e := NewEvents(schema.GroupKind{Kind: "Pod"})

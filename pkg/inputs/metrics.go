@@ -210,7 +210,7 @@ func number(value model.Value) (result float64, found bool, err error) {
 	return result, true, nil
 }
 
-// written is a number that reads as one with a fraction, which CEL tells apart from others.
+// written is a number that reads as one with a fraction, which CEL distinguishes from others.
 func written(number float64) json.Number {
 	text := strconv.FormatFloat(number, 'g', -1, 64)
 	if !strings.ContainsAny(text, ".e") {

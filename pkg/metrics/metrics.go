@@ -18,7 +18,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// Metrics are the collectors. Only Cleaners that Observe was told of have series, so that a run that ends after its
+// Metrics are the collectors. Only Cleaners that Observe was called with have series, so that a run that ends after its
 // Cleaner was deleted leaves none behind.
 type Metrics struct {
 	runs           *prometheus.CounterVec

@@ -118,7 +118,7 @@ func (m *Metrics) EvaluationFailed(run *v1alpha1.CleanerRun, engine Engine, reas
 	m.of(name, func() { m.faults.WithLabelValues(name, string(engine), reason).Inc() })
 }
 
-// Evaluated tells how long an engine was at work in a run.
+// Evaluated records how long an engine was at work in a run.
 func (m *Metrics) Evaluated(engine Engine, took time.Duration) {
 	m.evaluation.WithLabelValues(string(engine)).Observe(took.Seconds())
 }

@@ -30,7 +30,7 @@ func newStages() *prometheus.HistogramVec {
 	}, []string{"phase"})
 }
 
-// StageEnded tells how long a stage of a run took.
+// StageEnded records how long a stage of a run took.
 func (m *Metrics) StageEnded(stage Stage, took time.Duration) {
 	m.stages.WithLabelValues(string(stage)).Observe(took.Seconds())
 }

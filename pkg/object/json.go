@@ -47,7 +47,7 @@ func (t Type) String() string {
 	return "nothing"
 }
 
-// Type tells the type by the first byte.
+// Type returns the type, which the first byte shows.
 func (j JSON) Type() Type {
 	i := skipSpace(j, 0)
 	if i == len(j) {

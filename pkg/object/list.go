@@ -12,7 +12,7 @@ import (
 )
 
 // maxItem is how many bytes of one item, or of any other part of a list response, are read. etcd stores 1.5 MB at the
-// most unless told otherwise.
+// most by default.
 const maxItem = 8 << 20
 
 // maxQuoted is how much of a server's message is quoted.

@@ -186,7 +186,7 @@ func TestScanListReadsToTheEnd(t *testing.T) {
 	}
 }
 
-func TestScanListStopsWhenTold(t *testing.T) {
+func TestScanListStopsWhenAsked(t *testing.T) {
 	stop := errors.New("stop")
 	_, err := ScanList(strings.NewReader(`{"metadata":{},"items":[{},{}]}`), func([]byte) error { return stop })
 	if err != stop { //nolint:errorlint // the error as it is, not wrapped

@@ -38,7 +38,7 @@ func (o *Parts) ManagedBy(argo bool) string {
 	if release := annotations.Field("meta.helm.sh/release-name").Text(); release != "" {
 		return named("Helm release", annotations.Field("meta.helm.sh/release-namespace").Text(), release)
 	}
-	// By this label Argo CD tells what it made, unless it is told otherwise.
+	// By this label Argo CD knows what it made, unless it is set to use another way.
 	if name := labels.Field("app.kubernetes.io/instance").Text(); argo && name != "" {
 		return named("Argo CD application", "", name)
 	}

@@ -16,11 +16,11 @@ const (
 	minSecret = 6
 	// minLine is that of one line of a value.
 	minLine = 8
-	// headSize is how many bytes of a long value tell it: texts are cut, and the beginning of a key is a secret too.
+	// headSize is how many bytes of a long value give it away: texts are cut, and the beginning of a key is a secret too.
 	headSize = 16
 	// hidden stands in the place of a value.
 	hidden = "******"
-	// unreadable stands in the place of a text in which nobody can tell what is secret.
+	// unreadable stands in the place of a text in which it is unknown what is secret.
 	unreadable = "(left out: the Secret cannot be read)"
 )
 

@@ -31,7 +31,7 @@ type Outcome struct {
 	Result v1alpha1.OutcomeResult
 	// Detail says why an object was left alone or failed.
 	Detail string
-	// Err is the cause of Result Failed or NotEvaluated, for telling a refusal from a fault.
+	// Err is the cause of Result Failed or NotEvaluated, to distinguish a refusal from a fault.
 	Err error
 }
 

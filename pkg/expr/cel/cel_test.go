@@ -62,7 +62,7 @@ func TestProblemsSayWhere(t *testing.T) {
 	}
 }
 
-func TestAllProblemsAreTold(t *testing.T) {
+func TestAllProblemsAreReported(t *testing.T) {
 	_, err := Compile([]v1alpha1.MatchCondition{
 		{Name: "a", Expression: "x == 1 && y == 2"},
 		{Name: "b", Expression: "true"},

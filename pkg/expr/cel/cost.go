@@ -70,7 +70,7 @@ func (m *meter) charge(units uint64) bool {
 	return false
 }
 
-// callCost is what a call will cost, as far as that can be told from its arguments. It is asked before the call is
+// callCost is what a call will cost, as far as its arguments show. It is asked before the call is
 // made, so it must itself not cost more than that.
 //
 // cel-go's own accounting asks what a call has cost after it was made, and takes a list of lists to be as large as the

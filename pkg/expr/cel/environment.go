@@ -138,7 +138,7 @@ func problems(where, expression string, issues *celgo.Issues, explain func(cause
 	return errs
 }
 
-// maxProblems is how many problems of one expression are told.
+// maxProblems is how many problems of one expression are reported.
 const maxProblems = 10
 
 // maxQuoted is how many characters of a line are quoted.

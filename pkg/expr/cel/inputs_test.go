@@ -65,7 +65,7 @@ func TestMetricsInConditions(t *testing.T) {
 	}
 }
 
-// Conditions that look at logs are told apart, and all of them are asked when nobody asks for a part.
+// Conditions that look at logs are kept apart, and all of them are asked when nobody asks for a part.
 func TestLogsInConditions(t *testing.T) {
 	conditions := []v1alpha1.MatchCondition{
 		{Name: "late", Expression: "[1].all(x, x > 0 && logs.contains('panic'))", Message: "late"},

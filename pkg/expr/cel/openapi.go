@@ -44,7 +44,7 @@ func (s *Schemas) find(gvk schema.GroupVersionKind, url string) *spec.Schema {
 	return nil
 }
 
-// keep keeps a schema whose URL has the hash of its document. Of another nobody can tell whether it has changed.
+// keep keeps a schema whose URL has the hash of its document. It is unknown whether another has changed.
 func (s *Schemas) keep(gvk schema.GroupVersionKind, url string, found *spec.Schema) {
 	if s == nil || !strings.Contains(url, "?hash=") {
 		return

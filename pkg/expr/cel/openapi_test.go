@@ -13,7 +13,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// What was read is kept as long as the cluster publishes it under the same hash. Without a hash nobody can tell.
+// What was read is kept as long as the cluster publishes it under the same hash. Without a hash that is unknown.
 func TestSchemasAreKept(t *testing.T) {
 	query, documents := "?hash=A", 0
 	client := serve(t, func(w http.ResponseWriter, r *http.Request) {

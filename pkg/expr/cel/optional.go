@@ -30,7 +30,7 @@ type Missing struct {
 
 // MissingFields are the optional fields of a schema that conditions read without asking first whether they are there. A
 // field counts as asked for when any of the conditions does so: the order in which conditions are combined does not
-// matter, so none is told that is none. Conditions that do not compile have none.
+// matter, so none is reported that is none. Conditions that do not compile have none.
 func MissingFields(conditions []v1alpha1.MatchCondition, schema *spec.Schema, inputs ...Input) ([]Missing, error) {
 	var found []Missing
 	asked := map[string]bool{}
@@ -73,7 +73,7 @@ type reading struct {
 }
 
 func (r *reading) all() {
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	ast.PostOrderVisit(r.checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch {
 		case e.Kind() == ast.CallKind:
@@ -83,10 +83,10 @@ func (r *reading) all() {
 			r.asked[pathOf(e)] = true
 		case r.isOptional(e.AsSelect()):
 			path := pathOf(e)
-			if path == "" || told[path] {
+			if path == "" || seen[path] {
 				return
 			}
-			told[path] = true
+			seen[path] = true
 			at := r.checked.SourceInfo().GetStartLocation(e.ID())
 			r.found = append(r.found, Missing{Line: max(1, at.Line()), Column: at.Column() + 1, Path: path})
 		}

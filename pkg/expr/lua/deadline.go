@@ -12,7 +12,7 @@ import (
 )
 
 // deadline is the context that the interpreter looks at before each instruction. When it has ended the interpreter asks
-// for its error, to raise it: that is when the line can be told. Later it is lost, because scripts can swallow the
+// for its error, to raise it: that is when the line is known. Later it is lost, because scripts can swallow the
 // error.
 type deadline struct {
 	context.Context

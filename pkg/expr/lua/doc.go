@@ -9,8 +9,8 @@
 //
 // Objects are never decoded as a whole. They are lazy tables over the bytes that the API server sent: a field is found
 // and decoded when the script reads it, and a table becomes a plain one, level by level, when the script writes to it
-// or enumerates it. A script cannot tell: tests compare each result with that of an engine which decodes everything
-// first. Aggregate reads a Collection, which holds bytes.
+// or enumerates it. A script cannot see the difference: tests compare each result with that of an engine which decodes
+// everything first. Aggregate reads a Collection, which holds bytes.
 //
 // What a script returns is never trusted. Aggregate answers with indices into its own input, and Transform with a merge
 // patch of what the script changed, so that what it did not touch keeps its exact types and text.

@@ -153,7 +153,7 @@ func (in *eagerImporter) value(value any, depth int) gopher.LValue {
 	return eagerScalar(value)
 }
 
-// object leaves out nulls: scripts cannot tell them from absent fields. Keys are sorted, so that pairs has one order.
+// object leaves out nulls: for scripts they are like absent fields. Keys are sorted, so that pairs has one order.
 func (in *eagerImporter) object(value map[string]any, depth int) *gopher.LTable {
 	table := in.state.CreateTable(0, len(value))
 	for _, key := range slices.Sorted(maps.Keys(value)) {

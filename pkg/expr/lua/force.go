@@ -57,7 +57,7 @@ func (b *sandbox) listOf(l *lazy) *gopher.LTable {
 	return table
 }
 
-// mapOf leaves out nulls: scripts cannot tell them from absent fields.
+// mapOf leaves out nulls: for scripts they are like absent fields.
 func (b *sandbox) mapOf(l *lazy) *gopher.LTable {
 	type named struct {
 		name  string

@@ -16,7 +16,7 @@ type node struct {
 	kind *kindText
 }
 
-// isNull holds for what is absent, too: a script cannot tell them apart.
+// isNull holds for what is absent, too: a script cannot distinguish them.
 func (n node) isNull() bool {
 	t := n.raw.Type()
 	return t == object.Null || t == object.Absent

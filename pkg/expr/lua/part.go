@@ -16,7 +16,7 @@ import (
 // nothing.
 var ErrBeyondPart = errors.New("the script looked at more of the object than its text shows")
 
-// EvaluatePart is EvaluateWith for an object of which nothing is there but the part that Reads told. It fails with
+// EvaluatePart is EvaluateWith for an object of which nothing is there but the part that Reads returned. It fails with
 // ErrBeyondPart where the whole object might have another result.
 func (s *Session) EvaluatePart(
 	ctx context.Context,

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// MaxFields is how many fields at the root of an object are told apart. Kinds have half a dozen.
+	// MaxFields is how many fields at the root of an object are distinguished. Kinds have half a dozen.
 	MaxFields = 16
 	// MaxField is how long their names are at most, in bytes.
 	MaxField = 256
@@ -25,8 +25,8 @@ const (
 // script would do: the whole object is always safe. Less means that the object is named in no way but obj.spec or
 // obj["spec"], with any fixed name of a field, that evaluate is a plain function without parameters, since it gets the
 // object as an argument too, and that nothing is named by which the globals can be reached in another way. What
-// evaluate does with the fields does not matter, if it does not set them; those of metadata are told apart as well
-// where none is used but obj.metadata.name and the like.
+// evaluate does with the fields does not matter, if it does not set them; those of metadata are distinguished as
+// well where none is used but obj.metadata.name and the like.
 //
 // The text does not show what the interpreter makes of it, and its compiler has faults by which a script gets at the
 // object in another way. So who gives a script a part must notice when it looks further: see EvaluatePart.

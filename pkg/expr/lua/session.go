@@ -161,7 +161,7 @@ func (s *Session) run(parent context.Context, c call) (result gopher.LValue, err
 			return
 		}
 		s.discard()
-		// A script can swallow the error that the deadline raises, so that only the context tells.
+		// A script can swallow the error that the deadline raises, so that only the context shows it.
 		switch {
 		case parent.Err() != nil:
 			err = context.Cause(parent)

@@ -14,7 +14,7 @@ const (
 	readEvery = 100 * time.Millisecond
 )
 
-// Stopwatch tells when the time for a script is over. It counts the time in which the process had a processor: where
+// Stopwatch says when the time for a script is over. It counts the time in which the process had a processor: where
 // there are too few, or the process may use only a part of one, a script is not to blame for the rest.
 type Stopwatch struct {
 	began, read time.Time

@@ -13,7 +13,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// rich has all that Lua cannot tell apart: empty lists and maps, nulls, and integers larger than 2^53.
+// rich has all that Lua cannot distinguish: empty lists and maps, nulls, and integers larger than 2^53.
 const rich = `,"spec":{
 	"replicas":3,"paused":false,"big":9007199254740993,"huge":1e400,"float":3.0,"fraction":0.5,"none":null,"emptyList":[],
 	"emptyMap":{},"onlyNull":{"a":null},"nullList":[null,null],"holes":[1,null,3,null],"nested":[[1,2],[],[[]],{"x":[]}],

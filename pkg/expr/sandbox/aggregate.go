@@ -120,7 +120,7 @@ func (a *Aggregate) Truncate(n int) {
 			a.filling = nil
 		}
 	}
-	a.sent = min(a.sent, n) // the child is told with the next objects, or at the end
+	a.sent = min(a.sent, n) // the child learns of it with the next objects, or at the end
 }
 
 // Finish lets the script choose, and closes the aggregate. The order is the script's.

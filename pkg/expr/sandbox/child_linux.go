@@ -43,7 +43,7 @@ func giveWay() {
 	if err != nil {
 		return
 	}
-	nice := min(19, 20-was+niceness) // the kernel tells 20 less the niceness
+	nice := min(19, 20-was+niceness) // the kernel returns 20 less the niceness
 	for changed := true; changed; {  // until none was started meanwhile by one that was not changed yet
 		changed = false
 		threads, _ := os.ReadDir("/proc/self/task")
@@ -63,7 +63,7 @@ func giveWay() {
 func contain(memory int64) error {
 	// So that the kernel takes a child first when memory runs out. Where it may not be, it is not.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
-	// The heap takes address space in steps, and the runtime begins anywhere in the first one: where, a large block tells.
+	// The heap takes address space in steps, and the runtime begins anywhere in the first one: a large block shows where.
 	// It can have the fewest steps that are hardly less than the memory.
 	block := make([]byte, 4<<20)
 	end := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(block)))) + uint64(len(block))

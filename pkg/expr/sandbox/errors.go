@@ -75,7 +75,7 @@ func outOfPatience(last error) *BudgetError {
 // death is how a child ended.
 type death struct {
 	kind BudgetKind
-	// named says that the child told which object it was at, so that the kind is certain and no other object is to blame.
+	// named says that the child said which object it was at, so that the kind is certain and no other object is to blame.
 	named bool
 	// detail is what is known of a crash.
 	detail string
@@ -115,8 +115,8 @@ func (d *death) budget(memory int64, limit time.Duration) *BudgetError {
 
 func inMiB(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
-// readStderr tells by what a runtime said last whether it was out of memory. It is the only way: a Go process that gets
-// no more memory ends itself, and has no chance to answer.
+// readStderr finds out from what a runtime said last whether it was out of memory. It is the only way: a Go process
+// that gets no more memory ends itself, and has no chance to answer.
 func readStderr(text string) (memory bool, firstLine string) {
 	for _, words := range []string{"out of memory", "cannot allocate memory", "failed to create new OS thread"} {
 		if strings.Contains(text, words) {

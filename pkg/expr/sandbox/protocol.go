@@ -238,7 +238,7 @@ func shown(text string) string {
 	return string(runes)
 }
 
-// settings are what a child is told first.
+// settings are what a child gets first.
 type settings struct {
 	memory                          int64 // bytes
 	now                             time.Time

@@ -148,7 +148,7 @@ func (r *reply) look(now time.Time, used uint64) bool {
 	return true
 }
 
-// overdue ends the child, unless it had no processor for a part of the time: then the parent is told to wait as well.
+// overdue ends the child, unless it had no processor for a part of the time: then the parent must wait as well.
 func (r *reply) overdue(now time.Time) {
 	left := r.stopwatch.Left(now, r.limit)
 	if left == 0 {

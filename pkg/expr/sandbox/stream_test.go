@@ -45,7 +45,7 @@ func judgeAll(t testing.TB, s *Session, source string, objects ...object.Object)
 	return lines, stream.Finish(t.Context())
 }
 
-// behave is a script that does what the object's data tell it.
+// behave is a script that does what the object's data say.
 const behave = `
 function evaluate()
 	local k = obj.data.k
