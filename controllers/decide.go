@@ -184,7 +184,7 @@ func missedWords(decision schedule.Decision) string {
 }
 
 // restored reports whether a request is older than the Cleaner: it came with it from an export or a backup, and was for
-// its predecessor. Only a request that says when it was made, in RFC 3339, can be told.
+// its predecessor. Only a request that says when it was made, in RFC 3339, can be recognized.
 func restored(cleaner *v1alpha1.Cleaner, requested string) bool {
 	asked, err := time.Parse(time.RFC3339, requested)
 	return err == nil && asked.Before(cleaner.CreationTimestamp.Add(-clockSkew))

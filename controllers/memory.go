@@ -15,8 +15,8 @@ import (
 
 // memory is what this process remembers of a Cleaner's name.
 type memory struct {
-	// told is the latest news of delivered notifications. Nil when there are none. It may come at any time.
-	told atomic.Pointer[told]
+	// delivery is the latest news of delivered notifications. Nil when there are none. It may come at any time.
+	delivery atomic.Pointer[change]
 	// ofCleaner is for the reconciliation of the name, of which there is one at a time.
 	ofCleaner
 }

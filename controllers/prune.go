@@ -33,7 +33,7 @@ func (r *CleanerReconciler) prune(ctx context.Context, cleaner *v1alpha1.Cleaner
 	}
 }
 
-// CopiesDropped tells of copies that were dropped before their time.
+// CopiesDropped reports copies that were dropped before their time.
 func (r *CleanerReconciler) CopiesDropped(run *v1alpha1.CleanerRun, why string) {
 	cleaner := &v1alpha1.Cleaner{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Cleaner"},

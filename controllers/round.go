@@ -27,8 +27,8 @@ type round struct {
 	attempt *executor.Request
 	// unrecorded says why a run could not begin. Empty when that did not happen.
 	unrecorded string
-	// told is the news of delivered notifications that the status has now. Nil when there were none.
-	told *told
+	// delivery is the news of delivered notifications that the status has now. Nil when there were none.
+	delivery *change
 	// approved is the plan that a person approved and that is to be carried out. Nil when there is none. planEnds is after
 	// how long the one that waits expires. Zero when none does.
 	approved *v1alpha1.ApprovedPlan
@@ -153,8 +153,8 @@ func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cl
 			v1alpha1.Truncate(round.unrecorded, 1024),
 		)
 	}
-	if round.told != nil { // another may have come meanwhile
-		round.memory.told.CompareAndSwap(round.told, nil)
+	if round.delivery != nil { // another may have come meanwhile
+		round.memory.delivery.CompareAndSwap(round.delivery, nil)
 	}
 	if ended := round.ended; ended != nil {
 		kind := corev1.EventTypeNormal

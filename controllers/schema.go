@@ -51,7 +51,7 @@ func (r *CleanerReconciler) outdated(
 }
 
 // recall says why a Cleaner may not run that lost fields while the API server did not keep them all. Its status may be
-// lost as well: then the records tell of both. The error is errBehind when the loss is only the cache's.
+// lost as well: then the records name both. The error is errBehind when the loss is only the cache's.
 func (r *CleanerReconciler) recall(
 	ctx context.Context,
 	cleaner *v1alpha1.Cleaner,
@@ -134,7 +134,7 @@ func forgiveLostStatus(cleaner *v1alpha1.Cleaner) {
 	cleaner.Status.LastHandledRunRequest = cleaner.RunRequest()
 }
 
-// SchemaWatcher looks all the time whether the API server keeps all fields of Cleaners, and tells when that changes.
+// SchemaWatcher looks all the time whether the API server keeps all fields of Cleaners, and reports when that changes.
 type SchemaWatcher struct {
 	// Client reads Cleaners from the cache.
 	Client client.Reader
@@ -146,8 +146,8 @@ type SchemaWatcher struct {
 	// Wake makes a Cleaner be looked at.
 	Wake func(name string)
 
-	// told is what was said last.
-	told error
+	// reported is what was reported last.
+	reported error
 }
 
 // NeedLeaderElection says that only the leader looks: the others run nothing.
@@ -179,20 +179,20 @@ func (w *SchemaWatcher) Look(ctx context.Context) {
 		outdated = errors.New(lacks)
 	}
 	w.Metrics.SchemaOutdated(outdated != nil)
-	if fmt.Sprint(outdated) == fmt.Sprint(w.told) {
+	if fmt.Sprint(outdated) == fmt.Sprint(w.reported) {
 		return
 	}
 	if outdated != nil {
 		log.Error(outdated, "Nothing runs, because fields of Cleaners may be lost")
-	} else if w.told != nil {
+	} else if w.reported != nil {
 		log.Info("The API server keeps all fields of Cleaners again")
 	}
 	var cleaners v1alpha1.CleanerList
 	if err := w.Client.List(ctx, &cleaners); err != nil {
-		log.Error(err, "Could not list the Cleaners") // they are told of the change the next time
+		log.Error(err, "Could not list the Cleaners") // they are woken for the change the next time
 		return
 	}
-	w.told = outdated
+	w.reported = outdated
 	for i := range cleaners.Items {
 		if lacks != "" {
 			w.Events.Eventf(

@@ -18,7 +18,7 @@ import (
 
 // mayShowLater reports whether a run may be submitted before the status says so: one that touches nothing, and that the
 // next leader finds due again should this process go away. The Cleaner must be as this process left it: otherwise the
-// write tells that the cache is behind.
+// write shows that the cache is behind.
 func (r *CleanerReconciler) mayShowLater(stored, cleaner *v1alpha1.Cleaner, round *round) bool {
 	return r.ShowAfter > 0 && round.starts == v1alpha1.TriggerSchedule && round.ended == nil && round.attempt == nil &&
 		round.memory.unshown == nil && cleaner.EffectiveAction() == v1alpha1.ActionScan &&

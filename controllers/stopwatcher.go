@@ -14,7 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 )
 
-// StopWatcher tells every Cleaner when all acting is stopped, and when it goes on.
+// StopWatcher wakes every Cleaner when all acting is stopped, and when it goes on.
 type StopWatcher struct {
 	// Client reads Cleaners from the cache.
 	Client client.Reader
@@ -26,14 +26,14 @@ type StopWatcher struct {
 	// Wake makes a Cleaner be looked at.
 	Wake func(name string)
 
-	// told is what the Cleaners were told last.
-	told string
+	// shown is what the Cleaners were woken for last.
+	shown string
 }
 
-// NeedLeaderElection says that only the leader tells: the others write no status.
+// NeedLeaderElection says that only the leader wakes Cleaners: the others write no status.
 func (w *StopWatcher) NeedLeaderElection() bool { return true }
 
-// Start tells of each change until the context ends. The ticker is for Cleaners that could not be listed.
+// Start reports each change until the context ends. The ticker is for Cleaners that could not be listed.
 func (w *StopWatcher) Start(ctx context.Context) error {
 	ticker := w.Clock.NewTicker(watchEvery)
 	defer ticker.Stop()
@@ -52,7 +52,7 @@ func (w *StopWatcher) Start(ctx context.Context) error {
 func (w *StopWatcher) Look(ctx context.Context) {
 	why := w.WhyOff()
 	w.Metrics.ActingStopped(why != "")
-	if why == w.told {
+	if why == w.shown {
 		return
 	}
 	var cleaners v1alpha1.CleanerList
@@ -60,7 +60,7 @@ func (w *StopWatcher) Look(ctx context.Context) {
 		klog.FromContext(ctx).Error(err, "Could not list the Cleaners")
 		return
 	}
-	w.told = why
+	w.shown = why
 	for i := range cleaners.Items {
 		w.Wake(cleaners.Items[i].Name)
 	}

@@ -32,8 +32,8 @@ type Sweeper struct {
 	MaxBytes int64
 	// Busy reports whether a run of the named Cleaner goes on in this process.
 	Busy func(name string) bool
-	// Tell sends what a run still has to tell.
-	Tell func(run *v1alpha1.CleanerRun)
+	// Notify sends the notifications of a run that are still to be sent.
+	Notify func(run *v1alpha1.CleanerRun)
 	// Close brings a run that was cut off to its end without touching anything more.
 	Close func(ctx context.Context, run *v1alpha1.CleanerRun)
 }
@@ -67,9 +67,9 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	if left.Copies != nil {
 		s.Metrics.CopiesKept(left.Copies.Objects, left.Copies.Bytes)
 	}
-	for i := range left.Untold {
-		if run := &left.Untold[i]; !s.Busy(run.Spec.Cleaner) {
-			s.Tell(run)
+	for i := range left.Unsent {
+		if run := &left.Unsent[i]; !s.Busy(run.Spec.Cleaner) {
+			s.Notify(run)
 		}
 	}
 	for i := range left.Unfinished {

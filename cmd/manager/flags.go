@@ -30,8 +30,8 @@ func parseFlags(fs *flag.FlagSet, args []string) error {
 	return errors.Join(append(problems, err)...)
 }
 
-// lenient takes any text, and takes down what is wrong with it: so the parsing goes on, and all such mistakes are told
-// at once.
+// lenient takes any text, and takes down what is wrong with it: so the parsing goes on, and all such mistakes are
+// reported at once.
 type lenient struct {
 	flag.Value
 	name     string

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A mistake in a flag is told in a line that says what to write instead, and does not drown in the list of all flags.
+// A mistake in a flag is reported in a line that says what to write instead, and does not drown in the list of all flags.
 func TestFlagsThatCannotBeRead(t *testing.T) {
 	const duration, whole = "write a duration such as 5s, 10m or 1h", "write a whole number such as 20"
 	for name, c := range map[string]struct{ args, want string }{

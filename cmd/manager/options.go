@@ -78,7 +78,7 @@ func parseOptions(args []string, namespace string, output io.Writer) (*options, 
 		o.namespace = defaultNamespace
 	}
 	fs := flag.NewFlagSet("manager", flag.ContinueOnError)
-	fs.SetOutput(io.Discard) // it would print each mistake, which is told anyway, and the whole usage after it
+	fs.SetOutput(io.Discard) // it would print each mistake, which is reported anyway, and the whole usage after it
 	o.bind(fs)
 	err := parseFlags(fs, dashes(args))
 	if errors.Is(err, flag.ErrHelp) {

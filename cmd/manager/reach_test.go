@@ -61,7 +61,7 @@ func TestReach(t *testing.T) {
 				t.Fatalf("it says %q", got)
 			}
 			if strings.Contains(got, "secret") {
-				t.Fatal("it tells the password")
+				t.Fatal("it shows the password")
 			}
 		})
 	}

@@ -29,7 +29,7 @@ func newSwitch(mgr ctrl.Manager, o *options) (*stop.Switch, error) {
 	return stop.Watching(client, o.namespace), nil
 }
 
-// watchStops are what watches whether acting is off, and tells. With --dry-run that never changes, and nobody has
+// watchStops are what watches whether acting is off, and reports it. With --dry-run that never changes, and nobody has
 // forgotten a stop.
 func watchStops(
 	mgr ctrl.Manager,

@@ -202,7 +202,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 			Wake: reconciler.Finished,
 		})
 	sweeper := newSweeper(book, facts, o)
-	sweeper.CheckSchema, sweeper.Close, sweeper.Tell = served.Check, runner.Close, outbox.Add
+	sweeper.CheckSchema, sweeper.Close, sweeper.Notify = served.Check, runner.Close, outbox.Add
 	sweeper.Busy = func(name string) bool { _, busy := workers.Active(name); return busy }
 	if err := addAll(mgr, append(watchers, outbox, workers, slimming, sweeper)); err != nil {
 		return err
@@ -213,15 +213,15 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	return addChecks(mgr, workers)
 }
 
-// newOutbox makes the queue of what a run has to tell, and hands it to the delivery.
+// newOutbox makes the queue of the notifications of runs, and hands it to the delivery.
 func newOutbox(book *journal.Journal, live client.Client, delivery *notify.Delivery,
 	reconciler *controllers.CleanerReconciler, facts *metrics.Metrics, clk clock.WithTicker,
 ) *notify.Outbox {
 	outbox := &notify.Outbox{
 		Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk,
-		Deliver: deliver(delivery), Told: reconciler.Told, Tried: facts.Notified,
+		Deliver: deliver(delivery), Changed: reconciler.NotificationsChanged, Tried: facts.Notified,
 	}
-	delivery.Outbox = outbox.Tell
+	delivery.Outbox = outbox.Notify
 	return outbox
 }
 

@@ -92,7 +92,7 @@ func orphans(kind schema.GroupKind, options *v1alpha1.DeleteOptions) bool {
 }
 
 // Cascade finds the protected objects that a Delete would delete together with those that it has chosen: Add them all,
-// look where it says, and tell it what was Found. The zero Cascade has nothing to look for.
+// look where it says, and give it what was Found. The zero Cascade has nothing to look for.
 type Cascade struct {
 	// Kinds are the kinds of dependents to look through, each once.
 	Kinds []schema.GroupVersionKind

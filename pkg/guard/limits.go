@@ -33,7 +33,7 @@ type LimitError struct{ text string }
 func (e *LimitError) Error() string { return "blast radius limit exceeded: " + e.text }
 
 // BlastRadius returns a LimitError when matched objects out of total are more than limit allows. total is used with
-// maxPercentage only; when it is zero, any match is too much, because the share cannot be told.
+// maxPercentage only; when it is zero, any match is too much, because the share is unknown.
 func BlastRadius(limit *v1alpha1.BlastRadiusLimit, matched, total int64) error {
 	if limit == nil || matched == 0 {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// DefaultProtectedNamespaces are protected unless the operator is told otherwise, besides its own namespace: they hold
-// what a cluster needs to work.
+// DefaultProtectedNamespaces are protected unless the operator has another setting, besides its own namespace: they
+// hold what a cluster needs to work.
 const DefaultProtectedNamespaces = "kube-system,kube-public,kube-node-lease"
 
 // Protection says what no Cleaner may touch.

@@ -173,7 +173,7 @@ func TestChainKeepsToItsLimit(t *testing.T) {
 	}
 }
 
-func TestChainTellsThatAPartWasNotKept(t *testing.T) {
+func TestChainReportsThatAPartWasNotKept(t *testing.T) {
 	full := errors.New("the quota is used up")
 	c := newChain("run", "copies", nil, func(context.Context, int32, []byte) error { return full })
 	if err := errors.Join(c.add(t.Context(), entry{1, "a"}), c.flush(t.Context())); !errors.Is(err, full) || c.parts != 0 {

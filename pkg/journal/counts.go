@@ -121,7 +121,7 @@ func (j *Journal) shards(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]core
 	return append(shards, first), wrap(doing, err)
 }
 
-// holdsCounts tells counts, ours and k8s-cleaner's, from what somebody else put under their name.
+// holdsCounts distinguishes counts, ours and k8s-cleaner's, from what somebody else put under their name.
 func holdsCounts(c *corev1.ConfigMap) bool {
 	if c.Labels[countsLabel] != "" {
 		return true

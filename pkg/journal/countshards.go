@@ -38,7 +38,7 @@ func split(counts map[string]int64) []map[string]string {
 	return parts
 }
 
-// hashOfCounts tells one content of a ConfigMap from all others.
+// hashOfCounts distinguishes one content of a ConfigMap from all others.
 func hashOfCounts(data map[string]string) (string, error) {
 	text, err := json.Marshal(data)
 	return hashOf(text)[:16], err

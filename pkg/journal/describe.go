@@ -120,7 +120,7 @@ func entryOf(outcome *object.Outcome) v1alpha1.ObjectOutcome {
 }
 
 // fitting are the entries that there is room for. When that is not all, failures come first, then some of each outcome,
-// and then those whose outcome is the rarest: nobody needs to be told 3,000 times what is as it should be, the one
+// and then those whose outcome is the rarest: nobody needs to read 3,000 times what is as it should be, the one
 // object that was left alone must not be missing, and there is an example of everything.
 func fitting(maxBytes, n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1.ObjectOutcome {
 	var list []v1alpha1.ObjectOutcome
@@ -136,7 +136,7 @@ func fitting(maxBytes, n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1
 		return list
 	}
 	list, room = list[:0], maxBytes
-	for _, i := range telling(n, entry) {
+	for _, i := range mostNotable(n, entry) {
 		e := entry(int(i))
 		if e.Size() <= room {
 			room -= e.Size()
@@ -146,20 +146,20 @@ func fitting(maxBytes, n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1
 	return list
 }
 
-// MostTelling are n of the objects that a record lists, the same as it would list were there room for no more.
-func MostTelling(objects []v1alpha1.ObjectOutcome, n int) []v1alpha1.ObjectOutcome {
+// MostNotable are n of the objects that a record lists, the same as it would list were there room for no more.
+func MostNotable(objects []v1alpha1.ObjectOutcome, n int) []v1alpha1.ObjectOutcome {
 	if len(objects) <= n {
 		return objects
 	}
 	list := make([]v1alpha1.ObjectOutcome, 0, n)
-	for _, i := range telling(len(objects), func(i int) v1alpha1.ObjectOutcome { return objects[i] })[:n] {
+	for _, i := range mostNotable(len(objects), func(i int) v1alpha1.ObjectOutcome { return objects[i] })[:n] {
 		list = append(list, objects[i])
 	}
 	return list
 }
 
-// telling are the indexes of n entries, those first that tell the most.
-func telling(n int, entry func(int) v1alpha1.ObjectOutcome) []int32 {
+// mostNotable are the indexes of n entries, the most notable first.
+func mostNotable(n int, entry func(int) v1alpha1.ObjectOutcome) []int32 {
 	order, times := make([]int32, n), map[v1alpha1.OutcomeResult]int{}
 	results, turns := make([]v1alpha1.OutcomeResult, n), make([]int8, n)
 	for i := range order {

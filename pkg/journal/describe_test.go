@@ -138,7 +138,7 @@ func TestTalliesAreBounded(t *testing.T) {
 	}
 }
 
-// While a run acts, its record is small: it lists only what the run leaves alone, which a recovered run still tells.
+// While a run acts, its record is small: it lists only what the run leaves alone, which a recovered run still reports.
 func TestRecordOfARunThatActs(t *testing.T) {
 	outcomes := join(many(10_000, v1alpha1.OutcomePlanned), many(3, v1alpha1.OutcomeProtected), many(2, v1alpha1.OutcomeNotEvaluated))
 	for i := range outcomes {

@@ -34,7 +34,7 @@ var (
 )
 
 const (
-	// createdAnnotation on a CleanerRun tells the attempt that created it from all others.
+	// createdAnnotation on a CleanerRun distinguishes the attempt that created it from all others.
 	createdAnnotation = "apps.projectsveltos.io/created-by-attempt"
 	// dropTimeout bounds the cleaning up after a run that could not write down what it intends.
 	dropTimeout = 10 * time.Second
@@ -51,7 +51,7 @@ type Journal struct {
 	Places Places
 	// CheckClock says what is wrong with the clock: then no copies are dropped. Nil when nothing can be known of that.
 	CheckClock func() error
-	// Dropped, if not nil, is told of copies that were dropped before their time, and why.
+	// Dropped, if not nil, is called with the copies that were dropped before their time, and why.
 	Dropped func(run *v1alpha1.CleanerRun, why string)
 
 	keepers keepers
@@ -171,7 +171,7 @@ func isWritten(live, status *v1alpha1.CleanerRunStatus) bool {
 		live.CompletionTime.Unix() == status.CompletionTime.Unix()
 }
 
-// End sets the fields that every ended run has. What it counts must be told before.
+// End sets the fields that every ended run has. What it counts must be set before.
 func (j *Journal) End(run *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
 	now := metav1.NewTime(j.clock.Now())
 	run.Status.Phase, run.Status.Reason, run.Status.Message = phase, reason, message

@@ -110,7 +110,7 @@ func (j *Journal) dropKeeper(ctx context.Context, oldest keeper, why string) err
 	return j.dropEarly(ctx, run, why)
 }
 
-// dropEarly drops copies before their time, and has that told.
+// dropEarly drops copies before their time, and reports that.
 func (j *Journal) dropEarly(ctx context.Context, run *v1alpha1.CleanerRun, why string) error {
 	err := j.drop(ctx, run, why)
 	if err == nil && j.Dropped != nil {

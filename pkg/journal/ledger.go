@@ -89,7 +89,7 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 			j.keepers.add(run)
 		}
 		return l, nil
-	case errors.Is(err, errUnclear): // the record may name the parts: then it must be told what became of the victims
+	case errors.Is(err, errUnclear): // the record may name the parts: then it must say what became of the victims
 		return l, wrap("writing down what the run intends", err)
 	case errors.Is(err, errTooLarge):
 		err = copiesFault(len(victims), j.maxCopyBytes(cleaner))

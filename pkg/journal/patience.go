@@ -26,7 +26,7 @@ const (
 )
 
 // SavePatiently is Save, and tries again: for as long as somebody waits for the run, and for a while after that. What
-// is not written is not told, and is found out anew by the next operator.
+// is not written is not reported, and is found out anew by the next operator.
 func (j *Journal) SavePatiently(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	log := klog.FromContext(ctx)
 	patience, cancel := patienceOf(ctx)

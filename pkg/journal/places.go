@@ -37,7 +37,7 @@ var errNoReport = errors.New(
 	"rollback is enabled but no CleanerReport notification is configured: rollback data would never be persisted",
 )
 
-// CopyProblems says why the copies could not be made that the Cleaner asks for, as far as that can be told beforehand.
+// CopyProblems says why the copies could not be made that the Cleaner asks for, as far as that is known beforehand.
 func (j *Journal) CopyProblems(cleaner *v1alpha1.Cleaner) []error {
 	if cleaner.EffectiveAction() == v1alpha1.ActionScan {
 		return nil

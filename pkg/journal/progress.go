@@ -14,7 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// Holder is what tells whether a run is still this operator's to carry out.
+// Holder says whether a run is still this operator's to carry out.
 type Holder struct {
 	Name       string
 	UID        types.UID

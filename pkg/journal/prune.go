@@ -24,7 +24,7 @@ type History struct {
 	past []past
 	// keeping are the records that hold copies, and so may not be deleted yet.
 	keeping []past
-	// whole is true when there are no others that a list could tell of.
+	// whole is true when there are no others that a list could show.
 	whole bool
 	// added is how many runs have ended since the records were listed.
 	added int
@@ -46,8 +46,8 @@ const listAfter = 50
 // Empty is the history of a Cleaner that has no records.
 func Empty() History { return History{whole: true} }
 
-// Add adds a run that has ended. One that is kept because something of it is still to be told is looked at in a list,
-// until it is not.
+// Add adds a run that has ended. One that is kept because a notification of it is still to be sent is looked at in a
+// list, until it is not.
 func (h *History) Add(run *v1alpha1.CleanerRun) {
 	if h.added++; h.added > listAfter || run.UID == "" {
 		h.whole = false
@@ -84,11 +84,11 @@ func pastOf(run *v1alpha1.CleanerRun) past {
 
 // isPast reports whether a record is there for people only.
 func isPast(run *v1alpha1.CleanerRun, now time.Time) bool {
-	return run.Status.Phase.Final() && !holdsCopies(run) && !isUntold(run, now)
+	return run.Status.Phase.Final() && !holdsCopies(run) && !hasUnsent(run, now)
 }
 
 // Prune deletes the Cleaner's oldest finished records beyond its history limits. Those that hold copies stay until
-// Sweep drops the copies. The records are listed only when the history does not tell all; it is up to date then.
+// Sweep drops the copies. The records are listed only when the history is not whole; it is up to date then.
 func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner, history *History) error {
 	if !history.whole {
 		if err := j.listHistory(ctx, cleaner, history); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// records are the kinds whose objects only tell what was, or what was measured.
+// records are the kinds whose objects only say what was, or what was measured.
 var records = map[schema.GroupKind]bool{
 	{Kind: "Event"}:                                true,
 	{Group: "events.k8s.io", Kind: "Event"}:        true,
@@ -55,7 +55,7 @@ func whyStateless(o object.Object) string {
 
 // Why no copy is made of an object, so that "because" can stand before it.
 const (
-	WordsRecord   = "an Event or a measurement only tells what was"
+	WordsRecord   = "an Event or a measurement only says what was"
 	WordsRemade   = "a controller creates them again"
 	WordsFinished = "a Job that has finished does nothing any more"
 	WordsNone     = "rollback.storage is None"
@@ -69,7 +69,7 @@ func WhyNoCopy(cleaner *v1alpha1.Cleaner, o object.Object) string {
 	return whyStateless(o)
 }
 
-// MayLackCopies says of which objects a run of the Cleaner keeps no copy, as far as their kinds tell, and why. Empty
+// MayLackCopies says of which objects a run of the Cleaner keeps no copy, as far as their kinds show, and why. Empty
 // when it keeps one of each.
 func MayLackCopies(cleaner *v1alpha1.Cleaner) string {
 	if cleaner.CopyStorage() == v1alpha1.StorageNone {

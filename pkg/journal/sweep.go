@@ -25,8 +25,8 @@ const runsPerPage = 100
 
 // Leftovers are runs that somebody has to look after.
 type Leftovers struct {
-	// Unfinished have no end yet; Untold have ended, and still have something to tell.
-	Unfinished, Untold []v1alpha1.CleanerRun
+	// Unfinished have no end yet; Unsent have ended, and have notifications still to be sent.
+	Unfinished, Unsent []v1alpha1.CleanerRun
 	// Copies are what is kept. Nil when not all records could be looked through.
 	Copies *KeptCopies
 }
@@ -54,7 +54,7 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, er
 			left.Unfinished = append(left.Unfinished, *run)
 			return
 		case run.HasPendingNotifications(): // also when it is too late for them: that is to be said
-			left.Untold = append(left.Untold, *withoutObjects(run))
+			left.Unsent = append(left.Unsent, *withoutObjects(run))
 			if !holdsCopies(run) {
 				return
 			}
@@ -114,8 +114,8 @@ func withoutObjects(run *v1alpha1.CleanerRun) *v1alpha1.CleanerRun {
 	return run
 }
 
-// isUntold reports whether a record is kept because something of it is still to be told.
-func isUntold(run *v1alpha1.CleanerRun, now time.Time) bool {
+// hasUnsent reports whether a record is kept because a notification of it is still to be sent.
+func hasUnsent(run *v1alpha1.CleanerRun, now time.Time) bool {
 	return run.HasPendingNotifications() && (run.Status.CompletionTime == nil ||
 		now.Sub(run.Status.CompletionTime.Time) < v1alpha1.NotificationRetention)
 }

@@ -55,7 +55,7 @@ func talliesOf(status *v1alpha1.CleanerRunStatus) tallies {
 }
 
 // largest are those that there is room for, the most objects first. When not all fit, those of the commonest outcome
-// give way: what was left alone, or failed, is told. Less than none are those that had no room before.
+// give way: what was left alone, or failed, is reported. Less than none are those that had no room before.
 func (t tallies) largest() []v1alpha1.ObjectTally {
 	var list []v1alpha1.ObjectTally
 	times := map[v1alpha1.OutcomeResult]int64{}

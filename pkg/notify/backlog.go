@@ -15,16 +15,16 @@ import (
 const maxBacklog = 100_000
 
 // backlog are the objects that Events are still to be written about. A record need not have room for all of them; what
-// is not kept here any more is told from there. It is safe for concurrent use.
+// is not kept here any more is sent from there. It is safe for concurrent use.
 type backlog struct {
 	mutex   sync.Mutex
 	letters map[letter][]object.Outcome
 	size    int
 }
 
-// Tell sends what a run that has just ended has to tell, with Events on all of its objects, also those that its record
-// does not list.
-func (o *Outbox) Tell(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
+// Notify sends the notifications of a run that has just ended, with Events on all of its objects, also those that its
+// record does not list.
+func (o *Outbox) Notify(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
 	for i := range run.Status.Notifications {
 		if entry := &run.Status.Notifications[i]; entry.Type == v1alpha1.NotificationEvent &&
 			entry.State == v1alpha1.NotificationPending {
@@ -56,15 +56,15 @@ func (b *backlog) of(next letter) []object.Outcome {
 
 // written takes out the objects whose Events are there now: all but those that the fault names.
 func (b *backlog) written(next letter, fault error) {
-	var told *Error
-	if !errors.As(fault, &told) || len(told.unwritten) == 0 {
+	var failure *Error
+	if !errors.As(fault, &failure) || len(failure.unwritten) == 0 {
 		return
 	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if kept, ok := b.letters[next]; ok {
-		b.letters[next] = told.unwritten
-		b.size += len(told.unwritten) - len(kept)
+		b.letters[next] = failure.unwritten
+		b.size += len(failure.unwritten) - len(kept)
 	}
 }
 

@@ -37,18 +37,18 @@ func deleted(n int) []object.Outcome {
 func TestBacklog(t *testing.T) {
 	o := &Outbox{Clock: clocktesting.NewFakeClock(time.Now())}
 	t.Cleanup(o.letters().ShutDown)
-	tell := func(name string, n int) letter {
+	send := func(name string, n int) letter {
 		run := sample().Run.DeepCopy()
 		run.Name = name
 		run.Status.Notifications = []v1alpha1.NotificationStatus{
 			{Name: "event", Type: v1alpha1.NotificationEvent, State: v1alpha1.NotificationPending},
 			{Name: "slack", Type: v1alpha1.NotificationSlack, State: v1alpha1.NotificationPending},
-			{Name: "told", Type: v1alpha1.NotificationEvent, State: v1alpha1.NotificationDelivered},
+			{Name: "delivered", Type: v1alpha1.NotificationEvent, State: v1alpha1.NotificationDelivered},
 		}
-		o.Tell(run, append(deleted(n), object.Outcome{Result: v1alpha1.OutcomeProtected}))
+		o.Notify(run, append(deleted(n), object.Outcome{Result: v1alpha1.OutcomeProtected}))
 		return letter{name, "event"}
 	}
-	a := tell("a", 3)
+	a := send("a", 3)
 	kept := o.backlog.of(a)
 	if len(kept) != 3 || kept[0].Raw != nil || len(o.backlog.letters) != 1 {
 		t.Fatalf("%d objects are kept: %+v", len(kept), o.backlog.letters)
@@ -59,13 +59,13 @@ func TestBacklog(t *testing.T) {
 	if len(o.backlog.of(a)) != 1 || o.backlog.size != 1 {
 		t.Fatalf("%d objects are kept, counted as %d", len(o.backlog.of(a)), o.backlog.size)
 	}
-	b := tell("b", maxBacklog)
+	b := send("b", maxBacklog)
 	if o.backlog.of(b) != nil {
 		t.Fatal("there is no bound")
 	}
 	o.backlog.drop(a)
 	o.backlog.drop(a)
-	if b = tell("b", maxBacklog+1); len(o.backlog.of(b)) != maxBacklog+1 {
+	if b = send("b", maxBacklog+1); len(o.backlog.of(b)) != maxBacklog+1 {
 		t.Fatal("a run that has more alone is not kept")
 	}
 	o.backlog.drop(b)
@@ -90,25 +90,25 @@ func TestBacklogIsEmptyInTheEnd(t *testing.T) {
 		run.Status.Notifications = []v1alpha1.NotificationStatus{{Name: "event", Type: v1alpha1.NotificationEvent, State: v1alpha1.NotificationPending}}
 		cleaner := &v1alpha1.Cleaner{}
 		cleaner.Spec.Notifications = []v1alpha1.Notification{{Name: "event", Type: v1alpha1.NotificationEvent}}
-		told := 0
+		sent := 0
 		o := &Outbox{
-			Clock: clocktesting.NewFakeClock(time.Now()), Client: takesAll{}, Told: func(string) {},
+			Clock: clocktesting.NewFakeClock(time.Now()), Client: takesAll{}, Changed: func(string) {},
 			Run:     func(context.Context, string) (*v1alpha1.CleanerRun, error) { return run, nil },
 			Cleaner: func(context.Context, string, types.UID) (*v1alpha1.Cleaner, error) { return cleaner, nil },
 			Deliver: func(_ context.Context, message Message, _ v1alpha1.Notification) error {
-				told = len(message.Outcomes)
+				sent = len(message.Outcomes)
 				return fault
 			},
 		}
 		t.Cleanup(o.letters().ShutDown)
-		o.Tell(run, deleted(3))
-		if err := o.send(t.Context(), letter{run.Name, "event"}); err != nil || told != 3 || len(o.backlog.letters) != 0 {
-			t.Errorf("%s: %v; %d objects were told, and %v are kept", name, err, told, o.backlog.letters)
+		o.Notify(run, deleted(3))
+		if err := o.send(t.Context(), letter{run.Name, "event"}); err != nil || sent != 3 || len(o.backlog.letters) != 0 {
+			t.Errorf("%s: %v; %d objects were sent, and %v are kept", name, err, sent, o.backlog.letters)
 		}
 	}
 }
 
-// What may pass is told apart from what stays, and what the API server says is one line.
+// A fault that may pass differs from one that stays, and what the API server says is one line.
 func TestWhyAnEventWasNotWritten(t *testing.T) {
 	events := schema.GroupResource{Group: "events.k8s.io", Resource: "events"}
 	ending := apierrors.NewForbidden(events, "e", errors.New("it is being terminated"))
@@ -129,11 +129,11 @@ func TestWhyAnEventWasNotWritten(t *testing.T) {
 		"no answer":      {errors.New("dial tcp: canary"), false, "the API server did not answer, or not within 10s"},
 	} {
 		err := unwritten(test.err, "n")
-		var told *Error
+		var failure *Error
 		if test.want == "" && err == nil {
 			continue
 		}
-		if !errors.As(err, &told) || told.Permanent != test.permanent || told.Reason != test.want {
+		if !errors.As(err, &failure) || failure.Permanent != test.permanent || failure.Reason != test.want {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}
@@ -156,8 +156,8 @@ func TestEventsEndWhenNobodyAnswers(t *testing.T) {
 	message := sample()
 	message.Outcomes = deleted(1000)
 	err := Event(unanswered{asked: &asked}, clocktesting.NewFakeClock(time.Now()), "kubecleaner", "test")(t.Context(), message)
-	var told *Error
-	if !errors.As(err, &told) || told.Permanent || len(told.unwritten) != 1000 || asked.Load() > 3*eventParallel {
+	var failure *Error
+	if !errors.As(err, &failure) || failure.Permanent || len(failure.unwritten) != 1000 || asked.Load() > 3*eventParallel {
 		t.Errorf("%v, after %d requests", err, asked.Load())
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
 )
 
-// No value of a Secret is in a log, an error or, unless it is what tells the service the place, in a message.
+// No value of a Secret is in a log, an error or, unless the service needs it to find the place, in a message.
 func TestCanaries(t *testing.T) {
 	eachService(t, func(t *testing.T, s service) {
 		var log bytes.Buffer

@@ -22,7 +22,7 @@ import (
 // reportTimeout bounds the writing of one Report.
 const reportTimeout = 10 * time.Second
 
-// Delivery delivers what runs have to tell, on the channels of their Cleaners.
+// Delivery delivers the notifications of runs, on the channels of their Cleaners.
 type Delivery struct {
 	// Report writes the Cleaner's Report. unlisted is how many objects are not among the outcomes.
 	Report func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome,
@@ -36,14 +36,14 @@ type Delivery struct {
 	Secret ReadSecret
 	// AccountRequired says that Cleaners must name a ServiceAccount.
 	AccountRequired bool
-	// Outbox sends, in its own time, what a run has to tell. Nil in tests that do not look at that.
+	// Outbox sends the notifications of a run, in its own time. Nil in tests that do not look at that.
 	Outbox func(run *v1alpha1.CleanerRun, outcomes []object.Outcome)
 	// Tried is called for each notification that was tried when the run ended, with the state that it is in then.
 	Tried func(cleaner string, channel v1alpha1.NotificationType, state v1alpha1.NotificationState)
 	Clock clock.PassiveClock
 }
 
-// Due are the notifications that a run that has ended has to tell, as its record lists them: what is written with the
+// Due are the notifications of a run that has ended, as its record lists them: what is written with the
 // end of the run is sent, whatever becomes of this process.
 func Due(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) []v1alpha1.NotificationStatus {
 	if cleaner == nil {
@@ -61,9 +61,9 @@ func Due(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) []v1alpha1.Noti
 	return entries
 }
 
-// Tell delivers what a run that has ended has to tell. The Report is written at once: one write, for which the record
-// need not have room for all objects. Everything else, and what did not succeed, is left to the outbox.
-func (d *Delivery) Tell(
+// Notify delivers the notifications of a run that has ended. It writes the Report at once: that is one write, and the
+// record need not have room for all objects. Everything else, and what did not succeed, is left to the outbox.
+func (d *Delivery) Notify(
 	ctx context.Context,
 	cleaner *v1alpha1.Cleaner,
 	record *v1alpha1.CleanerRun,
@@ -113,12 +113,12 @@ func (d *Delivery) report(
 
 // Deliver delivers one notification, for the outbox: from the run's record, unless the message has outcomes.
 func (d *Delivery) Deliver(ctx context.Context, message Message, notification v1alpha1.Notification) error {
-	if err := d.mayTell(message.Cleaner, message.Run); err != nil {
+	if err := d.mayNotify(message.Cleaner, message.Run); err != nil {
 		return err
 	}
 	unlisted, fromRecord := int64(0), message.Outcomes == nil
 	if fromRecord {
-		message.Outcomes = message.Told()
+		message.Outcomes = message.Listed()
 		unlisted = unlistedOf(message.Run, message.Outcomes)
 	}
 	return fault.Logged(ctx, func() error {
@@ -132,9 +132,9 @@ func (d *Delivery) Deliver(ctx context.Context, message Message, notification v1
 	})
 }
 
-// mayTell says why a run is not told. What it found is for those who know the account with which it was found, and a
-// Secret of the Cleaner's as it is now is not to be read with the rights of before.
-func (d *Delivery) mayTell(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) error {
+// mayNotify says why no notification of a run is sent. What the run found is only for those who know the account with
+// which it was found, and the rights of the account before must not read a Secret that the Cleaner names now.
+func (d *Delivery) mayNotify(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) error {
 	switch account := run.Spec.ServiceAccountRef; {
 	case d.AccountRequired && account == nil:
 		return &Error{
@@ -164,15 +164,15 @@ func unlistedOf(run *v1alpha1.CleanerRun, listed []object.Outcome) int64 {
 // withUnlisted says of Events that were written from the record that some may have been there before, and that there
 // may not be one on every object.
 func withUnlisted(err error, fromRecord bool, unlisted int64) error {
-	var told *Error
-	if err != nil && !errors.As(err, &told) || !fromRecord {
+	var failure *Error
+	if err != nil && !errors.As(err, &failure) || !fromRecord {
 		return err
 	}
 	var texts []string
-	if told != nil {
+	if failure != nil {
 		texts = append(
 			texts,
-			told.Reason,
+			failure.Reason,
 			"what was done is read from the record of the run, so some of them may have been written before",
 		)
 	}
@@ -188,5 +188,5 @@ func withUnlisted(err error, fromRecord bool, unlisted int64) error {
 	if len(texts) == 0 {
 		return nil
 	}
-	return &Error{Reason: strings.Join(texts, "; "), Permanent: told == nil || told.Permanent}
+	return &Error{Reason: strings.Join(texts, "; "), Permanent: failure == nil || failure.Permanent}
 }

@@ -20,8 +20,8 @@ import (
 )
 
 // Error says why a message was not delivered. What libraries and services say is never passed on, because it may quote
-// the address, the token or the message: all words are ours. Only of why the API server took no Event its own words are
-// told.
+// the address, the token or the message: all words are ours. Only for an Event that the API server did not take are its
+// own words passed on.
 type Error struct {
 	// Reason is a sentence, with the way out where there is one.
 	Reason string
@@ -113,7 +113,7 @@ func answered(status int, code, hint string) *Error {
 	return &Error{Reason: text, Permanent: !passes}
 }
 
-// codes are what services tell errors apart by, such as channel_not_found or 50001.
+// codes are what services distinguish errors by, such as channel_not_found or 50001.
 var codes = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,48}$`)
 
 // shortCode is the code, if it is one and not a text.

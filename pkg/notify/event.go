@@ -64,7 +64,7 @@ func Event(live client.Client, clk clock.PassiveClock, controller, instance stri
 		defer stop()
 		workqueue.ParallelizeUntil(asking, eventParallel, len(handled), func(i int) {
 			begun[i], errs[i] = true, write(i)
-			if told := (*Error)(nil); !errors.As(errs[i], &told) || !told.again {
+			if failure := (*Error)(nil); !errors.As(errs[i], &failure) || !failure.again {
 				silent.Store(0)
 			} else if silent.Add(1) >= eventParallel {
 				stop()
@@ -123,12 +123,12 @@ func refusal(err error) string { return clean(v1alpha1.Truncate(err.Error(), lon
 func lacking(handled []object.Outcome, errs []error) error {
 	fault, first := &Error{Permanent: true}, ""
 	for i, err := range errs {
-		var told *Error
-		if !errors.As(err, &told) {
+		var failure *Error
+		if !errors.As(err, &failure) {
 			continue
 		}
-		if fault.Permanent = fault.Permanent && told.Permanent; len(fault.unwritten) == 0 {
-			first = fmt.Sprintf("on %s: %s", handled[i].Object, told.Reason)
+		if fault.Permanent = fault.Permanent && failure.Permanent; len(fault.unwritten) == 0 {
+			first = fmt.Sprintf("on %s: %s", handled[i].Object, failure.Reason)
 		}
 		fault.unwritten = append(fault.unwritten, handled[i])
 	}

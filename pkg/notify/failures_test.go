@@ -76,7 +76,7 @@ func TestPassingFaults(t *testing.T) {
 	}
 }
 
-// What does not pass is told in words, and whether it is of use to try again.
+// What does not pass is said in words, with whether it is of use to try again.
 func TestFailures(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault      trouble
@@ -115,12 +115,12 @@ func TestFailures(t *testing.T) {
 
 func wantError(t *testing.T, err error, permanent bool, retryAfter time.Duration, want string) {
 	t.Helper()
-	var told *Error
-	if !errors.As(err, &told) {
+	var failure *Error
+	if !errors.As(err, &failure) {
 		t.Fatalf("the error is %v", err)
 	}
-	if told.Permanent != permanent || told.RetryAfter != retryAfter || !strings.Contains(told.Reason, want) {
-		t.Errorf("the error is %+v, want permanent %v, after %s: %s", *told, permanent, retryAfter, want)
+	if failure.Permanent != permanent || failure.RetryAfter != retryAfter || !strings.Contains(failure.Reason, want) {
+		t.Errorf("the error is %+v, want permanent %v, after %s: %s", *failure, permanent, retryAfter, want)
 	}
 	noCanary(t, err.Error())
 }

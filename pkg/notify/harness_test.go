@@ -147,7 +147,7 @@ func settingsOf(keys map[string]string) Settings {
 	return settings
 }
 
-// sample is a run of which there is something of everything to tell.
+// sample is a run that has something of everything that a message can say.
 func sample() Message {
 	at := metav1.NewTime(time.Date(2026, 5, 1, 3, 0, 0, 0, time.UTC))
 	cleaner := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: "stale-configmaps", Generation: 2}}

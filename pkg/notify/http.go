@@ -189,14 +189,14 @@ func (c *call) retryAfter(header string, answer []byte) time.Duration {
 		seconds, err = at.Sub(c.sender.clock.Now()).Seconds(), nil
 	}
 	if err != nil {
-		var told struct {
+		var body struct {
 			RetryAfter float64 `json:"retry_after"`
 			Parameters struct {
 				RetryAfter float64 `json:"retry_after"`
 			} `json:"parameters"`
 		}
-		if json.Unmarshal(answer, &told) == nil {
-			seconds = cmp.Or(told.RetryAfter, told.Parameters.RetryAfter)
+		if json.Unmarshal(answer, &body) == nil {
+			seconds = cmp.Or(body.RetryAfter, body.Parameters.RetryAfter)
 		}
 	}
 	if !(seconds > 0) { // NaN too

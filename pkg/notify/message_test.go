@@ -67,7 +67,7 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// What was left alone is told also where the record has no room for it, and so is that not all places are counted.
+// A message says what was left alone also where the record has no room for it, and that not all places are counted.
 func TestLeftAloneBeyondTheRecord(t *testing.T) {
 	message := sample()
 	message.Run.Status = v1alpha1.CleanerRunStatus{

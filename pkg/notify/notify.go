@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package notify tells people, on the channels they chose, what a run did. A channel that fails never fails the run or
+// Package notify sends what a run did, on the channels that people chose. A channel that fails never fails the run or
 // another channel.
 //
 // Every message is made from the Cleaner and the record of the run alone, so that it can be made again after a restart:
@@ -26,7 +26,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Message is what is told about a run.
+// Message is what a notification says about a run.
 type Message struct {
 	Cleaner *v1alpha1.Cleaner
 	Run     *v1alpha1.CleanerRun
@@ -124,8 +124,8 @@ func channelOf(kind v1alpha1.NotificationType) (channel, bool) {
 	return channel{}, false
 }
 
-// id tells notifications apart, and knows one that is sent again: it is the run's UID and what is left of the
-// notification's name when it is made to fit any header.
+// id identifies a notification, also when it is sent again: the run's UID, and a hash of the notification's name, which
+// fits any header.
 func (m Message) id() string {
 	id := cmp.Or(string(m.Run.UID), url.PathEscape(m.Run.Name))
 	if m.Notification == "" {
@@ -135,8 +135,8 @@ func (m Message) id() string {
 	return id + "-" + hex.EncodeToString(sum[:6])
 }
 
-// Told are the outcomes that the record lists, without the objects' bytes.
-func (m Message) Told() []object.Outcome {
+// Listed are the outcomes that the record lists, without the objects' bytes.
+func (m Message) Listed() []object.Outcome {
 	outcomes := make([]object.Outcome, 0, len(m.Run.Status.Objects))
 	for _, entry := range m.Run.Status.Objects {
 		outcome := object.Outcome{Result: entry.Outcome, Detail: entry.Reason}

@@ -30,9 +30,9 @@ const (
 	eventsTimeout = 10 * time.Minute
 )
 
-// Outbox sends what runs have to tell, after they have ended: nothing that a service does can delay a run. What is to
-// be sent stands in the records, so that another operator goes on with it. A notification is sent again when it is not
-// known whether the service took it: mails and webhooks have an ID, by which a receiver can tell.
+// Outbox sends the notifications of runs after the runs have ended, so that a service cannot delay a run. The records
+// list what is to be sent, so that another operator can continue. A notification is sent again when it is not known
+// whether the service took it: mails and webhooks have an ID, by which a receiver recognizes a second copy.
 type Outbox struct {
 	// Run reads a record, and Cleaner a Cleaner, from the API server, not from a cache: nil when there is none.
 	Run     func(ctx context.Context, name string) (*v1alpha1.CleanerRun, error)
@@ -43,8 +43,8 @@ type Outbox struct {
 	// Deliver sends one notification of a run. The message has no outcomes when they are to be taken from the run's
 	// record.
 	Deliver func(ctx context.Context, message Message, notification v1alpha1.Notification) error
-	// Told is called when the delivery of a run's notifications has changed, with the Cleaner's name.
-	Told func(cleaner string)
+	// Changed is called when the delivery of a run's notifications has changed, with the Cleaner's name.
+	Changed func(cleaner string)
 	// Tried is called when an attempt is written down, with the state that it left the notification in. Nil in tests that
 	// do not look at that.
 	Tried func(cleaner string, channel v1alpha1.NotificationType, state v1alpha1.NotificationState)
@@ -54,7 +54,7 @@ type Outbox struct {
 	// unsaved are how attempts went that could not be written down yet, by letter: those are not sent again.
 	unsaved sync.Map
 	backlog backlog
-	lanes   lanes
+	queues  queues
 }
 
 // attempt is how it went to send a letter. Without a fault it was delivered.
@@ -119,7 +119,7 @@ func (o *Outbox) Start(ctx context.Context) error {
 // guarded turns a panic into an error: it would end the process.
 func (o *Outbox) guarded(ctx context.Context, next letter) error {
 	err := fault.Logged(ctx, func() error { return o.send(ctx, next) })
-	if after, ok := o.lanes.pass(next); ok {
+	if after, ok := o.queues.pass(next); ok {
 		o.letters().Add(after)
 	}
 	return err
@@ -154,11 +154,11 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 	}
 	notification, fault := o.notification(cleaner, run, entry)
 	if fault == nil {
-		lane := laneOf(*notification)
-		if !o.lanes.enter(lane, next) {
+		service := serviceOf(*notification)
+		if !o.queues.enter(service, next) {
 			return nil
 		}
-		defer o.leave(lane)
+		defer o.leave(service)
 		fault = o.deliver(
 			ctx,
 			Message{Cleaner: cleaner, Run: run, Notification: next.notification, Outcomes: o.backlog.of(next)},
@@ -174,8 +174,8 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 }
 
 // leave lets the next notification for a service have its turn.
-func (o *Outbox) leave(lane string) {
-	if next, ok := o.lanes.leave(lane); ok {
+func (o *Outbox) leave(service string) {
+	if next, ok := o.queues.leave(service); ok {
 		o.letters().Add(next)
 	}
 }
@@ -258,6 +258,6 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 		o.Tried(again.Spec.Cleaner, tried.Type, tried.State)
 	}
 	o.Add(again)
-	o.Told(again.Spec.Cleaner)
+	o.Changed(again.Spec.Cleaner)
 	return err
 }

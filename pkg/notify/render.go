@@ -66,7 +66,7 @@ func (m markup) sections(r *report, objects int, file bool) []section {
 	return append(sections, m.ending(r)...)
 }
 
-// partly is a heading of what is told of only some objects.
+// partly is a heading of what is said of only some objects.
 func partly(heading string, known, total int64) string {
 	if known < total {
 		return fmt.Sprintf("%s, of %d of %d objects", heading, known, total)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// maxGroups is how many kinds and namespaces, and how many reasons, are told; the rest are counted.
+// maxGroups is how many kinds and namespaces, and how many reasons, are named; the rest are counted.
 const maxGroups = 8
 
 // tone is how a run ended, for a colour.
@@ -124,7 +124,7 @@ func factsOf(d Document) []fact {
 }
 
 // entriesOf are the objects worth a line: first what failed, then what was done or found, then what the run did not
-// come to. What it left alone for a reason of its own is told by reason.
+// come to. What it left alone for a reason of its own is counted by reason.
 func entriesOf(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) []entry {
 	var failed, done, open []entry
 	for _, o := range objects {

@@ -29,7 +29,7 @@ var secretKind = object.Kind{
 	Namespaced:       true,
 }
 
-// send tells the run on a channel whose settings are in a Secret.
+// send sends the message on a channel whose settings are in a Secret.
 func (d *Delivery) send(ctx context.Context, notification v1alpha1.Notification, message Message) error {
 	send := d.Sender.New(notification.Type)
 	if send == nil {

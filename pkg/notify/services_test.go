@@ -16,7 +16,7 @@ import (
 // service is what a test knows of a service that is reached by HTTP.
 type service struct {
 	kind v1alpha1.NotificationType
-	// name tells two ways to the same service apart.
+	// name distinguishes two ways to the same service.
 	name string
 	// keys is the Secret for a server at the address.
 	keys func(address string) map[string]string

@@ -63,16 +63,16 @@ func (v values) check(names ...string) string {
 
 // redact makes an Error of any error, without what the Secret holds.
 func (v values) redact(err error) error {
-	told, ok := err.(*Error) //nolint:errorlint // what wraps one has words that are not ours
+	failure, ok := err.(*Error) //nolint:errorlint // what wraps one has words that are not ours
 	if !ok {
-		told = passing("the notification could not be sent")
+		failure = passing("the notification could not be sent")
 	}
 	// The name of the Secret is what people need, and may be a part of an address in it.
-	parts := strings.Split(told.Reason, "Secret "+v.secret)
+	parts := strings.Split(failure.Reason, "Secret "+v.secret)
 	for i := range parts {
 		parts[i] = v.mask(parts[i])
 	}
-	safe := *told
+	safe := *failure
 	safe.Reason = strings.Join(parts, "Secret "+v.secret)
 	return &safe
 }

@@ -13,7 +13,7 @@ func TestMistypedKey(t *testing.T) {
 }
 
 // People need the Secret's name, also when an address in it begins like that.
-func TestTheSecretsNameIsTold(t *testing.T) {
+func TestTheSecretsNameIsShown(t *testing.T) {
 	t.Parallel()
 	v := values{secret: "team-a/hooks", mask: masker(map[string][]byte{"WEBHOOK_URL": []byte("http://example.com/hooks-404/404")})}
 	err := v.redact(permanent("the service answered 404 to /hooks-404/404; %s", v.check("WEBHOOK_URL")))

@@ -30,8 +30,8 @@ func Settle(entry *v1alpha1.NotificationStatus, fault error, now time.Time, ende
 	}
 	entry.State = v1alpha1.NotificationFailed
 	entry.Message = v1alpha1.Truncate(fault.Error(), longestReason)
-	var told *Error
-	if errors.As(fault, &told) && told.Permanent {
+	var failure *Error
+	if errors.As(fault, &failure) && failure.Permanent {
 		return
 	}
 	pause := lastPause
@@ -39,8 +39,8 @@ func Settle(entry *v1alpha1.NotificationStatus, fault error, now time.Time, ende
 		pause = min(lastPause, firstPause<<(entry.Attempts-1))
 	}
 	pause = wait.Jitter(pause, 0.2)
-	if told != nil {
-		pause = max(pause, told.RetryAfter)
+	if failure != nil {
+		pause = max(pause, failure.RetryAfter)
 	}
 	if next := now.Add(pause); ended != nil && next.Sub(ended.Time) < v1alpha1.NotificationRetention {
 		entry.State = v1alpha1.NotificationPending

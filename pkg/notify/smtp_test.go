@@ -42,7 +42,7 @@ func TestMail(t *testing.T) {
 			}
 			header, text, file := read(t, got.text)
 			if strings.Contains(string(got.text), "canary-bcc") || header.Get("Message-Id") != "<0a1b2c3d-0000-4000-8000-000000000001@kubecleaner>" {
-				t.Errorf("the mail tells the blind copy, or its ID is %q", header.Get("Message-Id"))
+				t.Errorf("the mail shows the blind copy, or its ID is %q", header.Get("Message-Id"))
 			}
 			var d Document
 			must(t, json.Unmarshal(file, &d))

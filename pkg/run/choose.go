@@ -33,7 +33,7 @@ func (r *Runner) choose(ctx context.Context, t *task) choice {
 		return c
 	}
 	t.progress.Enter(metrics.StageJudge, 0)
-	selector.Tell(t.observer.Chooses)
+	selector.Call(t.observer.Chooses)
 	if c.matched, c.scriptFault = t.expressions.pick(ctx, v.marks); c.scriptFault != nil {
 		c.matched, c.incomplete = &object.Verdicts{}, c.scriptFault
 	}

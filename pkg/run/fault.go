@@ -38,12 +38,12 @@ func (r *Runner) fail(
 	record.Status.StartTime = start
 	if record.Status.Phase == v1alpha1.RunExecuting {
 		r.finish(ctx, &remainder{
-			record: record, tells: cleaner, failed: true, closing: errors.New("what it had not come to was left alone"),
+			record: record, notifies: cleaner, failed: true, closing: errors.New("what it had not come to was left alone"),
 			cause: "The run failed by " + panicked.Error(),
 		})
 		return nil
 	}
-	r.endAndTell(ctx, &task{cleaner: cleaner, record: record}, &refusal{
+	r.endAndNotify(ctx, &task{cleaner: cleaner, record: record}, &refusal{
 		phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed,
 		message: "Nothing was touched: the run failed by " + panicked.Error() + ".",
 	})

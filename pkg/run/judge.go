@@ -164,10 +164,10 @@ func (d *decision) judgeClock(t *task) {
 // hidden says why what is to be acted on cannot be seen whole.
 func (d *decision) hidden() error {
 	var errs []error
-	told := map[schema.GroupVersionKind]bool{}
+	seen := map[schema.GroupVersionKind]bool{}
 	for i, verdict := range d.matched.All() {
-		if gvk := verdict.Kind.GroupVersionKind; d.acts(i, verdict) && !told[gvk] {
-			told[gvk] = true
+		if gvk := verdict.Kind.GroupVersionKind; d.acts(i, verdict) && !seen[gvk] {
+			seen[gvk] = true
 			errs = append(errs, d.view.hidden[gvk])
 		}
 	}

@@ -42,12 +42,12 @@ func (o *outcomes) exhausted() bool {
 		slices.ContainsFunc(o.list, of)
 }
 
-// toTell are the outcomes to tell: the first ones, and all where somebody is told of all.
-func (o *outcomes) toTell(record *v1alpha1.CleanerRun) []object.Outcome {
-	tellsAll := func(n v1alpha1.NotificationStatus) bool {
+// toNotify are the outcomes for the notifications: the first ones, or all when a notification lists all.
+func (o *outcomes) toNotify(record *v1alpha1.CleanerRun) []object.Outcome {
+	listsAll := func(n v1alpha1.NotificationStatus) bool {
 		return n.Type == v1alpha1.NotificationCleanerReport || n.Type == v1alpha1.NotificationEvent
 	}
-	if !slices.ContainsFunc(record.Status.Notifications, tellsAll) {
+	if !slices.ContainsFunc(record.Status.Notifications, listsAll) {
 		return o.list
 	}
 	return slices.AppendSeq(slices.Clip(o.list), o.rest)

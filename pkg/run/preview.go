@@ -40,7 +40,7 @@ type PreviewItem struct {
 }
 
 // Preview reads and judges as a run does, and needs of the Runner what that needs: Check, Read and Judge. It reads with
-// the rights of the operator's identity, whatever account the Cleaner names. The observer is told the candidates of the
+// the rights of the operator's identity, whatever account the Cleaner names. The observer gets the candidates of the
 // selectors, before aggregatedSelection, protection and limits. The error means that the Cleaner is not valid.
 func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observer selector.Observer) (*Preview, error) {
 	t := &task{cleaner: cleaner, action: cleaner.EffectiveAction(), now: r.Check.Clock.Now(), preview: true}

@@ -32,7 +32,7 @@ type Record struct {
 	CheckSchema CheckSchema
 	// Stop says whether acting is off: then nothing is touched.
 	Stop *stop.Switch
-	// Lacks says why a run as the account must not be told to anybody. Empty if it may.
+	// Lacks says why a run as the account must not be sent to anybody. Empty if it may.
 	Lacks func(account *v1alpha1.ServiceAccountRef) string
 	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is
 	// then left for the next leader to carry out.
@@ -98,7 +98,7 @@ func (s Record) close(ctx context.Context, t *task, r *refusal) bool {
 // returns whether it is.
 func (s Record) closeWith(
 	ctx context.Context,
-	tells *v1alpha1.Cleaner,
+	notifies *v1alpha1.Cleaner,
 	t *task,
 	phase v1alpha1.RunPhase,
 	reason, message string,
@@ -107,7 +107,7 @@ func (s Record) closeWith(
 	was := t.record.Status.Phase
 	s.Journal.End(t.record, phase, reason, message)
 	if t.record.Status.Notifications = nil; s.Lacks(t.record.Spec.ServiceAccountRef) == "" { // else only status says so
-		t.record.Status.Notifications = notify.Due(tells, t.record)
+		t.record.Status.Notifications = notify.Due(notifies, t.record)
 	}
 	switch err := s.Journal.SavePatiently(ctx, t.record, was); {
 	case errors.Is(err, journal.ErrGone):
@@ -141,7 +141,7 @@ func (l *leftover) outcome(i int) object.Outcome {
 	return outcome
 }
 
-// resume opens the ledger of a run that was taken over. It tries for a while: what is not read is never told.
+// resume opens the ledger of a run that was taken over. It tries for a while: what is not read is never reported.
 func (s Record) resume(ctx context.Context, record *v1alpha1.CleanerRun, memory *selector.Share) (*leftover, error) {
 	l := &leftover{}
 	var err error

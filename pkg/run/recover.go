@@ -31,7 +31,7 @@ const lookTimeout = 20 * time.Second
 // other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing error) {
 	rest := &remainder{
-		cleaner: cleaner, tells: cleaner, record: record,
+		cleaner: cleaner, notifies: cleaner, record: record,
 		cause: "The operator went away while the run was acting", closing: closing,
 	}
 	if err := fault.Logged(ctx, func() error { r.finish(ctx, rest); return nil }); err != nil { // it is taken over again
@@ -66,7 +66,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	log.Info("Took over a run that was cut off", "run", record.Name)
 	t := &task{cleaner: rest.cleaner, record: record, action: record.Spec.Action}
 	if journal.HasFailedTooOften(record) {
-		r.endAndTell(ctx, &task{cleaner: rest.tells, record: record}, gaveUp(record))
+		r.endAndNotify(ctx, &task{cleaner: rest.notifies, record: record}, gaveUp(record))
 		return
 	}
 	rest.decide(ctx, r, t)
@@ -82,8 +82,8 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 		return
 	}
 	if err = errors.Join(fault, err); err != nil {
-		t.cleaner = rest.tells
-		r.endAndTell(ctx, t, rest.unreadable(err))
+		t.cleaner = rest.notifies
+		r.endAndNotify(ctx, t, rest.unreadable(err))
 		return
 	}
 	t.progress = r.Record.startProgress(running, record, metrics.StageAct, len(left.victims))
@@ -108,12 +108,12 @@ func (r *Runner) settle(ctx context.Context, t *task, rest *remainder, outcomes 
 	tally := counted(record, outcomes)
 	journal.Settle(record, outcomes)
 	phase, reason, message := rest.conclude(outcomes)
-	if r.Record.closeWith(ctx, rest.tells, t, phase, reason, message, func() {
+	if r.Record.closeWith(ctx, rest.notifies, t, phase, reason, message, func() {
 		r.Record.Metrics.ObjectsHandled(record, tally)
 		r.Record.Metrics.ObjectsFound(record, tally)
 	}) {
 		t.progress.Enter(metrics.StageNotify, 0)
-		r.Delivery.Tell(ctx, rest.tells, record, outcomes)
+		r.Delivery.Notify(ctx, rest.notifies, record, outcomes)
 	}
 }
 

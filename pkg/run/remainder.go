@@ -22,9 +22,9 @@ import (
 // remainder is what is left of a run that was cut off.
 type remainder struct {
 	record *v1alpha1.CleanerRun
-	// cleaner is the run's, nil when it is gone or does not wait for the run any more; tells is the one by whose
-	// notifications the end is told, nil when it is gone.
-	cleaner, tells *v1alpha1.Cleaner
+	// cleaner is the run's, nil when it is gone or does not wait for the run any more; notifies is the one
+	// whose notifications are sent at the end, nil when it is gone.
+	cleaner, notifies *v1alpha1.Cleaner
 	// cause is the beginning of a sentence: why the run was cut off.
 	cause string
 	// failed is true when it was by a fault of the operator's.

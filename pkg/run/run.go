@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package run carries out one run of a Cleaner: it reads a view, judges it, records the decision, acts, and records and
-// tells the outcomes. Each stage takes the value that the stage before it made. Only Act writes to objects that are not
-// the operator's own.
+// reports the outcomes. Each stage takes the value that the stage before it made. Only Act writes to objects that are
+// not the operator's own.
 package run
 
 import (
@@ -32,7 +32,7 @@ type Runner struct {
 	Judge  Judge
 	Act    Act
 	Record Record
-	// Delivery delivers what a run that has ended has to tell.
+	// Delivery delivers the notifications of a run that has ended.
 	Delivery *notify.Delivery
 }
 
@@ -52,9 +52,9 @@ type Request struct {
 	WhileSuspended bool
 	// Memory is how much the run's scripts may use, in bytes. Zero means as much as any run may.
 	Memory int64
-	// Lighten is told, before the run acts, that sandbox.SmallMemory is enough from then on. Nil tells nobody.
+	// Lighten, if not nil, is called before the run acts, when sandbox.SmallMemory is enough from then on.
 	Lighten func()
-	// Outgrown is told that this was not enough before anything was touched, and that a run can have more. The record then
+	// Outgrown is called when this was not enough before anything was touched, and a run can have more. The record then
 	// has no end: the run begins anew, under the same record, with more. Nil ends the run.
 	Outgrown func()
 }
@@ -87,7 +87,7 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 		now:     r.Begin.Clock.Now(),
 	}
 	if journal.HasFailedTooOften(record) {
-		r.endAndTell(ctx, t, gaveUp(record))
+		r.endAndNotify(ctx, t, gaveUp(record))
 		return record, nil
 	}
 	ctx = logr.NewContext(ctx, klog.FromContext(ctx).WithValues("cleaner", request.Cleaner, "run", record.Name))
@@ -109,7 +109,7 @@ func (r *Runner) carryOut(ctx context.Context, b *begun, t *task) {
 	defer cancel()
 	if refused := r.prepare(running, b, t); refused != nil {
 		if !errors.Is(context.Cause(running), r.Act.Stopping) { // else it is left to the next leader
-			r.endAndTell(ctx, t, refused)
+			r.endAndNotify(ctx, t, refused)
 		}
 		return
 	}
@@ -125,7 +125,7 @@ func (r *Runner) carryOut(ctx context.Context, b *begun, t *task) {
 		return // another operator goes on with the run
 	}
 	if r.Record.end(ctx, t, outcomes, context.Cause(running)) {
-		r.tell(ctx, t, outcomes)
+		r.notify(ctx, t, outcomes)
 	}
 }
 
@@ -139,10 +139,10 @@ func (r *Runner) decide(ctx context.Context, t *task) *decision {
 	return r.Judge.judge(ctx, t, chosen)
 }
 
-// tell delivers the outcomes.
-func (r *Runner) tell(ctx context.Context, t *task, outcomes *outcomes) {
+// notify delivers the outcomes.
+func (r *Runner) notify(ctx context.Context, t *task, outcomes *outcomes) {
 	t.progress.Enter(metrics.StageNotify, 0)
-	r.Delivery.Tell(ctx, t.cleaner, t.record, outcomes.toTell(t.record))
+	r.Delivery.Notify(ctx, t.cleaner, t.record, outcomes.toNotify(t.record))
 }
 
 // prepare opens what the run reads and judges with, or says why it may not read anything.
@@ -162,9 +162,9 @@ func (r *Runner) prepare(ctx context.Context, b *begun, t *task) *refusal {
 	return nil
 }
 
-// endAndTell ends a run that has no outcomes but those in its record.
-func (r *Runner) endAndTell(ctx context.Context, t *task, end *refusal) {
+// endAndNotify ends a run that has no outcomes but those in its record.
+func (r *Runner) endAndNotify(ctx context.Context, t *task, end *refusal) {
 	if r.Record.close(ctx, t, end) {
-		r.Delivery.Tell(ctx, t.cleaner, t.record, notify.Message{Run: t.record}.Told())
+		r.Delivery.Notify(ctx, t.cleaner, t.record, notify.Message{Run: t.record}.Listed())
 	}
 }

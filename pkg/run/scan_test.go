@@ -31,7 +31,7 @@ func scanOf(n int) *decision {
 	return &decision{choice: choice{view: &view{matched: matched}, matched: matched}, rulings: make([]*ruling, n)}
 }
 
-// TestScanOfMany: beyond what a record can list, the objects of a Scan are counted all the same, and told to whom it is told of all.
+// TestScanOfMany: beyond what a record can list, the objects of a Scan are counted all the same, and listed in notifications that list all.
 func TestScanOfMany(t *testing.T) {
 	const n = maxListed + 700
 	record := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionScan}}
@@ -56,8 +56,8 @@ func TestScanOfMany(t *testing.T) {
 	}
 	for kind, want := range map[v1alpha1.NotificationType]int{v1alpha1.NotificationSlack: maxListed, v1alpha1.NotificationCleanerReport: n, v1alpha1.NotificationEvent: n} {
 		record.Status.Notifications = []v1alpha1.NotificationStatus{{Type: kind}}
-		if got := len(out.toTell(record)); got != want {
-			t.Errorf("%s is told of %d objects, want %d", kind, got, want)
+		if got := len(out.toNotify(record)); got != want {
+			t.Errorf("%s lists %d objects, want %d", kind, got, want)
 		}
 	}
 }

@@ -33,7 +33,7 @@ type expressions struct {
 	// memory is what all that is selected may take.
 	memory  *selector.Share
 	session *sandbox.Session
-	// lighten is told that the scripts need no more than a small process. Nil tells nobody.
+	// lighten, if not nil, is called when the scripts need no more than a small process.
 	lighten func()
 	// aggregate is nil without an aggregatedSelection.
 	aggregate *sandbox.Aggregate

@@ -14,7 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// TestStopWordsInAList: who is told how much matched must also be told that most was not looked at.
+// TestStopWordsInAList: who reads how much matched must also read that most was not looked at.
 func TestStopWordsInAList(t *testing.T) {
 	late, later, suspended := error(&deadline.Error{Limit: 40 * time.Second}), error(&deadline.Error{Limit: deadline.Max}), errors.New("the Cleaner was suspended")
 	broken := selector.Selection{Considered: 7, Err: errors.New("an answer that broke off")}

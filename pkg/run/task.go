@@ -25,7 +25,7 @@ type task struct {
 	// who reads, and later acts.
 	who         identity.Identity
 	expressions *expressions
-	// progress is told how the run goes, and observer how its lists go. progress is nil in a preview.
+	// progress follows the run, and observer its lists. progress is nil in a preview.
 	progress *progress.Meter
 	observer selector.Observer
 	// plan is the approved plan that the run carries out. Nil when it carries out none.

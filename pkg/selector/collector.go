@@ -111,7 +111,7 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 		return err
 	}
 	if !c.selector.selects(o) {
-		Tell(c.found.Observer.Judged)
+		Call(c.found.Observer.Judged)
 		return nil
 	}
 	c.added++
@@ -168,7 +168,7 @@ func (c *collector) judged(
 		return stopped // in the middle of the script, which is no failure of the script's, and no judgement
 	}
 	c.considered++
-	Tell(c.found.Observer.Judged)
+	Call(c.found.Observer.Judged)
 	if err != nil {
 		return c.failed(o, place, err)
 	}

@@ -31,7 +31,7 @@ type Found struct {
 	Marks     []Mark
 	// Namespaces are those of the objects.
 	Namespaces map[string]struct{}
-	// Observer is told what happens while it happens.
+	// Observer hears what happens while it happens.
 	Observer Observer
 	// Secrets are the values of the Secrets that the aggregated script was given, to keep them out of its messages. Nil if
 	// there are none.

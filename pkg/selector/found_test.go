@@ -48,7 +48,7 @@ func TestTooMuchIsFound(t *testing.T) {
 	}
 }
 
-// TestFoundKeepsIdentitiesOnly: what a Scan matches is told by name, and stays small: it may be most of a cluster.
+// TestFoundKeepsIdentitiesOnly: what a Scan matches is kept by name, and stays small: it may be most of a cluster.
 func TestFoundKeepsIdentitiesOnly(t *testing.T) {
 	const matches = 20_000
 	f := Found{}

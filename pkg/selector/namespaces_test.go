@@ -21,7 +21,7 @@ import (
 // third one is protected.
 type manyNamespacesServer struct {
 	accept []string
-	// calls, if not nil, is told of each page.
+	// calls, if not nil, is called with each page.
 	calls func(page int) *http.Response
 	pages int
 }

@@ -26,7 +26,7 @@ const (
 	largePagesSince = 33
 )
 
-// pageSize is how many objects to list with one request. A server that does not tell its version gets small pages.
+// pageSize is how many objects to list with one request. A server that does not say its version gets small pages.
 func (r *Reader) pageSize(ctx context.Context) int {
 	r.mu.Lock()
 	known := r.largePages

@@ -101,7 +101,7 @@ func (r *Reader) persist(ctx context.Context, worth func(error) bool, send func(
 	}
 	pauses := wait.Backoff{Duration: firstPause, Factor: 2, Jitter: 0.5, Steps: math.MaxInt, Cap: longestPause}
 	tried := &TriedError{began: r.clock.Now()}
-	defer r.tell(nil)
+	defer r.report(nil)
 	for {
 		err := send()
 		stopped := context.Cause(ctx)
@@ -112,7 +112,7 @@ func (r *Reader) persist(ctx context.Context, worth func(error) bool, send func(
 			return err
 		}
 		tried = &TriedError{Tries: tried.Tries + 1, Err: err, began: tried.began}
-		r.tell(tried)
+		r.report(tried)
 		away, stopped := r.awaitAnswer(ctx, &pauses)
 		switch {
 		case stopped != nil:
@@ -125,8 +125,8 @@ func (r *Reader) persist(ctx context.Context, worth func(error) bool, send func(
 	}
 }
 
-// tell says what the trouble is with a request. Nil when there is none any more.
-func (r *Reader) tell(trouble *TriedError) {
+// report says what the trouble is with a request. Nil when there is none any more.
+func (r *Reader) report(trouble *TriedError) {
 	if r.onTrouble != nil {
 		r.onTrouble(trouble)
 	}
@@ -146,8 +146,8 @@ func (r *Reader) awaitAnswer(ctx context.Context, pauses *wait.Backoff) (away bo
 	return away, nil
 }
 
-// answers reports whether the API server is there and can reach its store. One that does not tell us answers too, and
-// so does one whose certificate is wrong.
+// answers reports whether the API server is there and can reach its store. One that does not let us read that answers
+// too, and so does one whose certificate is wrong.
 func (r *Reader) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

@@ -204,7 +204,7 @@ func TestListBeginsAnewWhenItsPlaceIsForgotten(t *testing.T) {
 }
 
 // A server that says for how long it wants to be left alone is left alone.
-func TestReadingWaitsAsLongAsItIsTold(t *testing.T) {
+func TestReadingWaitsAsLongAsTheServerSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &pagedServer{fault: func(n int, r *http.Request) (*http.Response, error) {
 			if n > 1 {

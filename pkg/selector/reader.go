@@ -27,7 +27,7 @@ type Reader struct {
 	account string
 	// patient is whether to wait for an API server that is away.
 	patient bool
-	// onTrouble, if not nil, is told why a request is sent again, and nil when that is over.
+	// onTrouble, if not nil, is called with why a request is sent again, and with nil when that is over.
 	onTrouble func(*TriedError)
 }
 

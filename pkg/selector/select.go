@@ -13,21 +13,20 @@ import (
 // maxConsecutiveErrors is after how many objects in a row that could not be judged no more are tried.
 const maxConsecutiveErrors = 100
 
-// Observer is told how a reading goes. After a list had to begin anew, it is told its objects again. Nil functions are
-// not called.
+// Observer follows a reading. After a list had to begin anew, it gets its objects again. Nil functions are not called.
 type Observer struct {
-	// Lists is told what kind is going to be listed.
+	// Lists is called with the kind that is listed next.
 	Lists func(kind object.Kind)
-	// Judged is told of each object that was judged or passed over, which may be long after it was read.
+	// Judged is called for each object that was judged or passed over, which may be long after it was read.
 	Judged func()
-	// Candidate is told each object that matches, after Judged. Its bytes are valid only during the call.
+	// Candidate is called with each object that matches, after Judged. Its bytes are valid only during the call.
 	Candidate func(object.Candidate)
-	// Chooses is told when an aggregated script begins to look at the candidates.
+	// Chooses is called when an aggregated script begins to look at the candidates.
 	Chooses func()
 }
 
-// Tell calls what an observer is told by, unless it is nil.
-func Tell(observe func()) {
+// Call calls a function of an observer, unless it is nil.
+func Call(observe func()) {
 	if observe != nil {
 		observe()
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// TestObserverIsToldOfEachObjectOnce: also of those that are passed over, which do not count as considered.
-func TestObserverIsToldOfEachObjectOnce(t *testing.T) {
+// TestObserverGetsEachObjectOnce: also of those that are passed over, which do not count as considered.
+func TestObserverGetsEachObjectOnce(t *testing.T) {
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	const recent, old = `"creationTimestamp":"2026-01-01T23:00:00Z"`, `"creationTimestamp":"2025-01-01T00:00:00Z"`
 	spec := v1alpha1.ResourceSelector{

@@ -70,8 +70,8 @@ func Much(record *v1alpha1.CleanerRun) string {
 	return " That is more than half of the objects considered; blastRadiusLimit can stop such a run."
 }
 
-// Along says what went with the Namespaces and the claims that were deleted. Of other kinds, preview tells.
-func Along(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string {
+// DeletedWith says what was deleted with Namespaces and claims. For other kinds, preview says it.
+func DeletedWith(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string {
 	var kinds []object.Kind
 	for i := range outcomes {
 		o := &outcomes[i]
@@ -79,8 +79,8 @@ func Along(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string {
 			kinds = append(kinds, o.Kind)
 		}
 	}
-	if along := guard.Along(kinds, nil); along != "" {
-		return " " + along
+	if with := guard.DeletedWith(kinds, nil); with != "" {
+		return " " + with
 	}
 	return ""
 }

@@ -76,8 +76,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestAlong: what goes with a Namespace is said of a Delete only, and not where none was deleted.
-func TestAlong(t *testing.T) {
+// TestDeletedWith: what goes with a Namespace is said of a Delete only, and not where none was deleted.
+func TestDeletedWith(t *testing.T) {
 	for name, test := range map[string]struct {
 		action   v1alpha1.Action
 		outcomes []object.Outcome
@@ -88,7 +88,7 @@ func TestAlong(t *testing.T) {
 		"a ConfigMap":                {v1alpha1.ActionDelete, of("ConfigMap", "Deleted"), false},
 		"a Namespace that was found": {v1alpha1.ActionScan, of("Namespace", "Matched"), false},
 	} {
-		if got := Along(&v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: test.action}}, test.outcomes); (got != "") != test.says {
+		if got := DeletedWith(&v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: test.action}}, test.outcomes); (got != "") != test.says {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -21,7 +21,7 @@ func (r *reading) details(ctx context.Context) error {
 		ask := selector.Ask{Kind: list.Kind, Fields: list.Fields, MetadataOnly: list.MetadataOnly}
 		err := r.reader.Each(ctx, ask, func(o object.Object) error {
 			r.finder.Look(list, o)
-			selector.Tell(r.observer.Object)
+			selector.Call(r.observer.Object)
 			return nil
 		})
 		if ctx.Err() != nil {

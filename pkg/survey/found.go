@@ -171,11 +171,11 @@ func (f *Found) Judge(i int) func(object.Object) (selector.Finding, bool) {
 			f.known[key] = true
 			f.asked = append(f.asked, key)
 		}
-		told := selector.Finding{Reason: found.Reason}
+		converted := selector.Finding{Reason: found.Reason}
 		if spec := &f.selectors[i]; len(spec.MatchConditions) > 0 || spec.Evaluate != "" {
-			told.Data = f.data(found)
+			converted.Data = f.data(found)
 		}
-		return told, true
+		return converted, true
 	}
 }
 

@@ -26,7 +26,7 @@ var definitions = object.Kind{
 
 // open makes all that was learned of kinds open whose objects may hold fields that their schemas do not have: those of
 // CustomResourceDefinitions of before Kubernetes 1.22 with spec.preserveUnknownFields, which the published schemas do
-// not tell. Where these cannot be read, any kind may be one.
+// not say. Where these cannot be read, any kind may be one.
 func (s *Schemas) open(
 	ctx context.Context,
 	reader *selector.Reader,

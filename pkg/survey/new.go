@@ -33,7 +33,7 @@ type Options struct {
 	// Namespace is the one that is read. Empty for the whole cluster. Without all of it, nothing can be said of objects
 	// that are cluster-scoped.
 	Namespace string
-	// Include says which objects may be told of. The others are judged, and count as users, all the same. Nil for all.
+	// Include says which objects may be reported. The others are judged, and count as users, all the same. Nil for all.
 	Include func(object.Object) bool
 	// Watched are objects of which all references are kept, as evidence.
 	Watched []graph.Name

@@ -100,7 +100,7 @@ func (s *Schemas) learnNow(
 	}
 	index := object.JSON(body).Field("paths")
 	unlearned, kept := map[string]error{}, map[string]document{}
-	// In a fixed order, so that the same use is always told of by the same path, and the same cause by the same error.
+	// In a fixed order, so that the same use is always named by the same path, and the same cause by the same error.
 	for _, gv := range slices.SortedFunc(maps.Keys(versions), func(a,
 		b schema.GroupVersion,
 	) int {
@@ -158,7 +158,7 @@ func (s *Schemas) document(
 	s.mu.Lock()
 	known, ok := s.kept[path]
 	s.mu.Unlock()
-	if ok && known.url == url && strings.Contains(url, "?hash=") { // of another nobody can tell whether it has changed
+	if ok && known.url == url && strings.Contains(url, "?hash=") { // it is unknown whether another has changed
 		return known, nil
 	}
 	if url == "" {

@@ -19,13 +19,13 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// Observer is told how a survey goes. Nil functions are not called.
+// Observer follows a survey. Nil functions are not called.
 type Observer struct {
-	// List is told which list begins: the number-th of all.
+	// List is called when a list begins: the number-th of all.
 	List func(kind object.Kind, number, all int)
-	// Object is told of each object that was read. After a list had to begin anew, it is told of its objects again.
+	// Object is called for each object that was read. After a list had to begin anew, it is called for its objects again.
 	Object func()
-	// Unread is told of a list that could not be read to its end. When it returns nil, the survey goes on, and what the
+	// Unread is called for a list that could not be read to its end. When it returns nil, the survey goes on, and what the
 	// list could have named is unknown. Without it, a missing right is the only failure with which it does. elsewhere is
 	// true when its objects of the namespace could be.
 	Unread func(list finding.List, err error, elsewhere bool) error
@@ -137,7 +137,7 @@ func (r *reading) read(ctx context.Context, list finding.List, namespace string)
 	ask := selector.Ask{Kind: list.Kind, Namespace: namespace, Fields: list.Fields, MetadataOnly: list.MetadataOnly}
 	return r.reader.Each(ctx, ask, func(o object.Object) error {
 		r.finder.Look(list, o)
-		selector.Tell(r.observer.Object)
+		selector.Call(r.observer.Object)
 		more := r.finder.Bytes() - r.taken
 		if r.memory == nil || more < 1<<16 {
 			return nil

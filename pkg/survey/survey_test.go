@@ -126,7 +126,7 @@ func configMaps() []finding.Want {
 	return []finding.Want{{Kind: schema.GroupKind{Kind: "ConfigMap"}, Type: "Unused"}}
 }
 
-func told(finder *finding.Finder) string {
+func reported(finder *finding.Finder) string {
 	var lines []string
 	for _, f := range finder.Findings() {
 		line := f.Name
@@ -168,7 +168,7 @@ func TestRead(t *testing.T) {
 			if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
 				t.Fatal(err)
 			}
-			if got := told(finder); got != test.want {
+			if got := reported(finder); got != test.want {
 				t.Errorf("found:\n%s\nwant:\n%s", got, test.want)
 			}
 		})
@@ -191,7 +191,7 @@ func TestUnservedTemplates(t *testing.T) {
 	if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := told(finder), "web (*.other.io: away)"; got != want {
+	if got, want := reported(finder), "web (*.other.io: away)"; got != want {
 		t.Errorf("found %s, want %s", got, want)
 	}
 }
@@ -210,7 +210,7 @@ func TestSchemasWithoutTheKind(t *testing.T) {
 				t.Fatal(err)
 			}
 			const why = "(*.example.com: its schemas cannot be read: the API server publishes none of App)"
-			if got, want := told(finder), "unused "+why+"\nused "+why; got != want {
+			if got, want := reported(finder), "unused "+why+"\nused "+why; got != want {
 				t.Errorf("found:\n%s\nwant:\n%s", got, want)
 			}
 		})
@@ -346,7 +346,7 @@ func TestSchemasOfLegacyDefinitions(t *testing.T) {
 				if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
 					t.Fatal(err)
 				}
-				if got := told(finder); got != test.want {
+				if got := reported(finder); got != test.want {
 					t.Errorf("found:\n%s\nwant:\n%s", got, test.want)
 				}
 			}
@@ -379,7 +379,7 @@ func TestSchemasAreKept(t *testing.T) {
 	}
 	all["/openapi/v3"] = "403"
 	if _, _, err := schemas.learn(t.Context(), reader, catalog()); err == nil {
-		t.Error("without schemas nothing was learned, and nobody was told")
+		t.Error("without schemas nothing was learned, and nobody was warned")
 	}
 }
 
@@ -396,7 +396,7 @@ func TestSchemasLeadNowhereElse(t *testing.T) {
 	}
 }
 
-// What was learned is always in the same order: by it, a use is told of by one of its paths.
+// What was learned is always in the same order: by it, a use is named by one of its paths.
 func TestSchemasAreInOrder(t *testing.T) {
 	before := learnDocument
 	learnDocument = func(document []byte) (sources []graph.Source, err error) {

@@ -180,8 +180,8 @@ func (j *job) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, result re
 			kinds = append(kinds, item.Kind)
 		}
 	}
-	if along := guard.Along(kinds, cleaner.Spec.DeleteOptions); along != "" {
-		j.Note("%s", along)
+	if with := guard.DeletedWith(kinds, cleaner.Spec.DeleteOptions); with != "" {
+		j.Note("%s", with)
 	}
 }
 

@@ -91,7 +91,7 @@ func (o *options) tellObjects(record *v1alpha1.CleanerRun) {
 	}
 	objects, sizes := together(record.Status.Objects)
 	listed := int64(len(record.Status.Objects))
-	for _, object := range journal.MostTelling(objects, shownObjects) {
+	for _, object := range journal.MostNotable(objects, shownObjects) {
 		listed -= int64(max(1, sizes[alikeOf(&object)]))
 		rows.Add(
 			[]terminal.Cell{

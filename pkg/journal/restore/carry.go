@@ -27,9 +27,9 @@ const (
 	lookAgain = 250 * time.Millisecond
 )
 
-// Progress is told how far a restore has come. It may be called by several goroutines at once.
+// Progress shows how far a restore has come. It may be called by several goroutines at once.
 type Progress struct {
-	// Waiting says what is waited for. Done is told each item that has its result.
+	// Waiting says what is waited for. Done is called with each item that has its result.
 	Waiting func(what string)
 	Done    func(*Item)
 }

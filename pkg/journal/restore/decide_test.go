@@ -121,7 +121,7 @@ func TestCopyOfAnotherObject(t *testing.T) {
 	}
 }
 
-// Rules 2 to 5, by kind: what is created from a copy, and what is told.
+// Rules 2 to 5, by kind: what is created from a copy, and what is reported.
 func TestDesired(t *testing.T) {
 	const head = `{"metadata":{"name":"a","uid":"1","resourceVersion":"7"`
 	tests := map[string]struct {

@@ -24,7 +24,7 @@ const (
 	patience = 2 * time.Second
 )
 
-// errAlone tells a listener to read the list for itself: nobody else wants it, or it is slower than the others.
+// errAlone makes a listener read the list for itself: nobody else wants it, or it is slower than the others.
 var errAlone = errors.New("the list is to be read alone")
 
 // broadcast is one list on its way to several runs. Each hears all of it, in its own goroutine and at its own pace.
@@ -32,7 +32,7 @@ type broadcast struct {
 	clock clock.WithDelayedExecution
 
 	mu sync.Mutex
-	// changed is told whenever somebody who waits may go on.
+	// changed is signaled whenever somebody who waits may go on.
 	changed   *sync.Cond
 	listeners map[*listener]bool
 	// parts are what not all have heard yet; the first of them has the number first. size is their bytes.
@@ -40,7 +40,7 @@ type broadcast struct {
 	first, size int
 	ended       bool
 	err         error
-	// trouble is what Hearer.Trouble was told last.
+	// trouble is what Hearer.Trouble was called with last.
 	trouble func(cause error) error
 	// stop ends the reading, when nobody hears it any more.
 	stop func()
@@ -120,13 +120,13 @@ func (b *broadcast) begin(stop func()) bool {
 	return false
 }
 
-// restart tells that the list begins anew.
+// restart says that the list begins anew.
 func (b *broadcast) restart() error {
 	b.filling = &part{} // what was not handed on yet need not be
 	return b.publish(&part{restart: true})
 }
 
-// add tells one object.
+// add delivers one object.
 func (b *broadcast) add(raw []byte) error {
 	p := b.filling
 	p.text = append(p.text, raw...)
@@ -146,7 +146,7 @@ func (b *broadcast) flush() error {
 	return b.publish(p)
 }
 
-// end tells how the reading of the list ended.
+// end says how the reading of the list ended.
 func (b *broadcast) end(err error) {
 	if err == nil {
 		err = b.flush()

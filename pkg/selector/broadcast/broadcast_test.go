@@ -70,7 +70,7 @@ func TestNobodyReadsOnForNobody(t *testing.T) {
 			}
 		}
 		synctest.Wait() // and the test ends only when no goroutine is left
-		if n := of.told(); n > 20 {
+		if n := of.sentObjects(); n > 20 {
 			t.Errorf("%d objects were read", n)
 		}
 	})
@@ -99,7 +99,7 @@ func TestErrorOfTheListIsEverybodys(t *testing.T) {
 }
 
 // Who does not wait any longer for a list that is in trouble learns of that trouble.
-func TestTroubleIsToldToWhoLeaves(t *testing.T) {
+func TestTroubleReachesWhoLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lists, over := New(clock.RealClock{}), errors.New("the time is over")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, over)
@@ -171,7 +171,7 @@ func TestListIsReadAsSlowlyAsAllHearIt(t *testing.T) {
 		defer lists.Enter()()
 		for i, one := range afterAnotherWith(t, of, lists, 5, func(_ int, s *seen, raw []byte) error {
 			<-time.After(time.Millisecond)
-			if ahead := of.told() - len(s.names); ahead*10_000 > maxAhead+4*partSize {
+			if ahead := of.sentObjects() - len(s.names); ahead*10_000 > maxAhead+4*partSize {
 				t.Errorf("the list is %d objects ahead", ahead)
 			}
 			return s.add(raw)

@@ -22,7 +22,7 @@ func (l *listener) hear(ctx context.Context, hearer Hearer) error {
 		if p == nil {
 			return err
 		}
-		if err := p.tell(hearer); err != nil {
+		if err := p.deliver(hearer); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (l *listener) leave() {
 	}
 }
 
-func (p *part) tell(hearer Hearer) error {
+func (p *part) deliver(hearer Hearer) error {
 	if p.restart {
 		return hearer.Restart()
 	}

@@ -93,8 +93,8 @@ type Hearer struct {
 	// only during the call.
 	Restart func() error
 	Each    func(raw []byte) error
-	// Trouble is told why the list does not go on at present, as a function that makes of it and of another cause the
-	// error of one who does not wait any longer. It is told nil when the list goes on. Nil hears nothing of that.
+	// Trouble, if not nil, is called when the list does not go on at present. Its argument makes an error of the trouble
+	// and of another cause, for one who does not wait any longer. The argument is nil when the list goes on.
 	Trouble func(stopped func(cause error) error)
 }
 

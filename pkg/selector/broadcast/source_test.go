@@ -91,8 +91,8 @@ func (s *server) count() int {
 	return len(s.begun)
 }
 
-// told is how many objects were sent.
-func (s *server) told() int {
+// sentObjects is how many objects were sent.
+func (s *server) sentObjects() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sent

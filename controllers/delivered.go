@@ -16,20 +16,21 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// told is one call of Told. It has a size, so that each is another.
-type told struct{ _ byte }
+// change is one call of NotificationsChanged. It has a size, so that each has its own address.
+type change struct{ _ byte }
 
-// Told is called when the delivery of what a run of the named Cleaner has to tell has changed.
-func (r *CleanerReconciler) Told(name string) {
-	r.memoryOf(name).told.Store(new(told))
+// NotificationsChanged is called when the delivery of the notifications of a run of the named Cleaner has changed.
+func (r *CleanerReconciler) NotificationsChanged(name string) {
+	r.memoryOf(name).delivery.Store(new(change))
 	r.Finished(name)
 }
 
 // foldDelivery brings the condition NotificationsDelivered up to date with the record of the last run and, when
-// something was not delivered before, with those of earlier ones: a run that has nothing to tell does not make it good.
+// something was not delivered before, with those of earlier ones: a run without
+// notifications does not make it good.
 func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) error {
-	round.told = round.memory.told.Load()
-	if round.told == nil && round.ended == nil || cleaner.Status.LastRun == nil {
+	round.delivery = round.memory.delivery.Load()
+	if round.delivery == nil && round.ended == nil || cleaner.Status.LastRun == nil {
 		return nil
 	}
 	run := round.ended
@@ -60,8 +61,7 @@ func hasEnded(run *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner) bool {
 	return run != nil && run.Spec.CleanerUID == cleaner.UID && run.Status.Phase.Final()
 }
 
-// latestOfEach adds to what the last run has to tell the notifications of which it has nothing to tell, as they went
-// the last time.
+// latestOfEach adds to the notifications of the last run those that it did not send, as they went the last time.
 func latestOfEach(cleaner *v1alpha1.Cleaner, last []v1alpha1.NotificationStatus,
 	runs []v1alpha1.CleanerRun,
 ) []v1alpha1.NotificationStatus {
@@ -140,7 +140,7 @@ func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.Notificati
 // trouble is a notification that was not delivered, and why.
 type trouble struct{ notification, cause string }
 
-// inWords tells all of them. The names of several come first: there need not be room for all causes.
+// inWords describes all of them. The names of several come first: there need not be room for all causes.
 func inWords(troubles []trouble) string {
 	var names, causes []string
 	for _, t := range troubles {

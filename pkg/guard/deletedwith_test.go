@@ -14,7 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-func TestAlong(t *testing.T) {
+func TestDeletedWith(t *testing.T) {
 	t.Parallel()
 	kind := func(group, kind string) object.Kind {
 		return object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}}
@@ -54,7 +54,7 @@ func TestAlong(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Along(test.kinds, test.options); got != test.want {
+			if got := DeletedWith(test.kinds, test.options); got != test.want {
 				t.Fatalf("got %q, want %q", got, test.want)
 			}
 		})

@@ -42,7 +42,7 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 	}
 	touched = t.planWords(touched, outcomes)
 	touched += unjudgedWords(d.view) + unknownWords(record, d)
-	along := summary.Along(record, outcomes)
+	along := summary.DeletedWith(record, outcomes)
 	if record.Status.Plan != nil {
 		phase, reason := t.planPhase()
 		return end(phase, reason, touched+waitingWords(d)+along)
@@ -114,8 +114,8 @@ func unknownWords(record *v1alpha1.CleanerRun, d *decision) string {
 		return ""
 	case why == nil:
 		return fmt.Sprintf(" Left alone as Unknown: %s.", summary.Objects(n))
-	case !apierrors.IsForbidden(why): // no right would tell
-		return fmt.Sprintf(" Left alone as Unknown, because nobody can tell whether they are used: %s; for example %s.",
+	case !apierrors.IsForbidden(why): // no right would help
+		return fmt.Sprintf(" Left alone as Unknown, because it is unknown whether they are used: %s; for example %s.",
 			summary.Objects(n), summary.OneLine(why))
 	}
 	return fmt.Sprintf(" Left alone as Unknown, because not all could be read that may name them: %s; for example %s. %s",

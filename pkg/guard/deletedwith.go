@@ -29,22 +29,22 @@ func TakesContent(kind object.Kind) bool { return IsNamespace(kind.Group, kind.K
 // isClaim: most StorageClasses say that a volume is deleted with its claim, also one that is orphaned.
 func isClaim(kind object.Kind) bool { return kind.Group == "" && kind.Kind == "PersistentVolumeClaim" }
 
-// Along says, in sentences, what is deleted together with objects of the kinds although no run judged or copied it, or
-// is left over. Empty when that is nothing, or what anybody's objects may own: which is not known.
-func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
+// DeletedWith says, in sentences, what is deleted together with objects of the kinds although no run judged or copied
+// it, or is left over. Empty when that is nothing, or what anybody's objects may own: which is not known.
+func DeletedWith(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
 	var policy metav1.DeletionPropagation // empty: the API server's default
 	if options != nil {
 		policy = ptr.Deref(options.PropagationPolicy, "")
 	}
 	var parts []string
 	leaves := ""
-	told := map[object.Kind]bool{}
+	seen := map[object.Kind]bool{}
 	for _, kind := range kinds {
-		kind.Version = "" // of each version the same is told
-		if told[kind] {
+		kind.Version = "" // the text is the same for each version
+		if seen[kind] {
 			continue
 		}
-		told[kind] = true
+		seen[kind] = true
 		if kind.Group == "batch" && kind.Kind == "Job" && policy == "" {
 			// The API server's own rule for this kind, kept for clients of old.
 			leaves = "The Pods of a Job stay, without an owner (deleteOptions.propagationPolicy: Background takes them along)."

@@ -15,7 +15,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// A run that has nothing to tell does not make good what an earlier one could not tell; one that delivered the same notification does.
+// A run without notifications does not make good what an earlier one could not send; one that delivered the same notification does.
 func TestLatestOfEach(t *testing.T) {
 	t.Parallel()
 	const failed, pending, delivered = v1alpha1.NotificationFailed, v1alpha1.NotificationPending, v1alpha1.NotificationDelivered

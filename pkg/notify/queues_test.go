@@ -8,23 +8,23 @@ import "testing"
 // A turn is not lost with a letter that does not need it any more, because its Cleaner is gone for example.
 func TestTurnsAreNotLost(t *testing.T) {
 	t.Parallel()
-	var l lanes
+	var l queues
 	of := func(run string) letter { return letter{run: run} }
 	for _, run := range []string{"first", "second"} {
 		if !l.enter("slack", of(run)) {
-			t.Fatalf("%s does not enter an empty lane", run)
+			t.Fatalf("%s does not enter an empty service", run)
 		}
 	}
 	for _, run := range []string{"gone", "gone too", "good"} {
 		if l.enter("slack", of(run)) {
-			t.Fatalf("%s enters a lane that is full", run)
+			t.Fatalf("%s enters a service that is full", run)
 		}
 		if after, ok := l.pass(of(run)); ok {
 			t.Fatalf("%s passes a turn that it did not have to %v", run, after)
 		}
 	}
 	if !l.enter("mail", of("other")) {
-		t.Fatal("another lane is full")
+		t.Fatal("another service is full")
 	}
 	next, ok := l.leave("slack")
 	for _, want := range []string{"gone", "gone too", "good"} {
