@@ -195,7 +195,7 @@ func TestBlastRadiusCountsWhatWouldBeTouched(t *testing.T) {
 
 // Exceeded means nothing is touched, the would-be set is still reported, with "not acted on", and failureMessage contains the
 // text that users match on.
-func TestBlastRadiusIsToldInStatusAndReport(t *testing.T) {
+func TestBlastRadiusIsShownInStatusAndReport(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	tried := b.sends()

@@ -221,7 +221,7 @@ func TestRecreateRaces(t *testing.T) {
 	}
 }
 
-// A Transform that somebody else made first, of the same content, is not told as the run's: a restore would undo it.
+// A Transform that somebody else made first, of the same content, is not reported as the run's: a restore would undo it.
 func TestSameChangeOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -151,14 +151,14 @@ func TestIncompleteViewLeavesCountsAsTheyWere(t *testing.T) {
 	b := newBench(t)
 	one := b.configMap("one", stale)
 	c := b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate()
-  if obj.data.stale == "error" then error("cannot tell") end
+  if obj.data.stale == "error" then error("not known") end
   return {matching = true}
 end`), threshold(3))
 	b.run(c)
 	before := map[string]string{key(one): "1"}
 	b.wantCounted(c, before)
 	two := b.configMap("two", func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"stale": "error"} })
-	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "ConfigMap "+b.namespace+"/two (", "cannot tell")
+	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "ConfigMap "+b.namespace+"/two (", "not known")
 	b.wantCounted(c, before)
 	edit(b, two, func(cm *corev1.ConfigMap) { cm.Data["stale"] = "yes" })
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "2 more matched")

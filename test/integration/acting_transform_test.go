@@ -51,7 +51,7 @@ end`
 	}
 }
 
-// exact is full of what a Lua table cannot tell apart, or a double not hold.
+// exact is full of what a Lua table cannot distinguish, or a double not hold.
 const exact = `{
   "emptyList": [], "emptyMap": {}, "nothing": null, "text": "a", "float": 1.5, "small": 1e-7,
   "big": 9007199254740993, "huge": 9223372036854775807, "negative": -9007199254740993,

@@ -263,7 +263,7 @@ func (s *shelf) wantKept(c *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, storage 
 	}
 }
 
-// A Cleaner that wants copies where the operator has no place for them is told so, and does nothing.
+// A Cleaner that wants copies where the operator has no place for them says so, and does nothing.
 func TestStorageThatTheOperatorDoesNotHave(t *testing.T) {
 	t.Parallel()
 	const noReport = "rollback is enabled but no CleanerReport notification is configured: rollback data would never be persisted"

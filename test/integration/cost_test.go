@@ -141,7 +141,7 @@ func TestScalingAtNightRestoresTheExactReplicas(t *testing.T) {
 	b.wantSleepers(statefulSetKind, "replicas", map[string]string{"db": "2", "scratch": "2"})
 }
 
-// TestScalingUpLeavesWhatSomebodyScaled: only the annotation goes. A number that cannot be read is told, and does not keep the others down.
+// TestScalingUpLeavesWhatSomebodyScaled: only the annotation goes. A number that cannot be read is reported, and does not keep the others down.
 func TestScalingUpLeavesWhatSomebodyScaled(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

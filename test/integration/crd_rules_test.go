@@ -38,7 +38,7 @@ var (
 	slack       = map[string]any{"name": "chat", "type": "Slack", "notificationRef": slackSecret}
 )
 
-// crossRules are the rules in CEL: on several fields, or with a message that tells the way out.
+// crossRules are the rules in CEL: on several fields, or with a message that says the way out.
 var crossRules = []rule{
 	{path: found + ".dialects", good: nil, bad: []any{"Kyverno"}, want: "dialects are for type Expired only; leave dialects out", with: around(found, anyFinding)},
 	{path: alias, good: "Delete", bad: "Scan", want: actionsDiffer, with: around("spec.action", "Delete")},

@@ -137,10 +137,10 @@ func TestCleanerRunIsARecord(t *testing.T) {
 	refused(b.user.Update(t.Context(), other), "a CleanerRun is a record; to run a Cleaner again, annotate the Cleaner with apps.projectsveltos.io/run-requested-at")
 	resting := changed(func(r *v1alpha1.CleanerRun) { r.Status.Phase = "Resting" })
 	refused(b.user.Status().Update(t.Context(), resting), `status.phase: Unsupported value: "Resting"`)
-	mistold := changed(func(r *v1alpha1.CleanerRun) {
+	misreported := changed(func(r *v1alpha1.CleanerRun) {
 		r.Status.Objects = []v1alpha1.ObjectOutcome{{Name: "a", Outcome: "Vanished"}}
 	})
-	refused(b.user.Status().Update(t.Context(), mistold), `status.objects[0].outcome: Unsupported value: "Vanished"`)
+	refused(b.user.Status().Update(t.Context(), misreported), `status.objects[0].outcome: Unsupported value: "Vanished"`)
 	counted := changed(func(r *v1alpha1.CleanerRun) { r.Status.Tallies = []v1alpha1.ObjectTally{{Outcome: "Vanished"}} })
 	refused(b.user.Status().Update(t.Context(), counted), `status.tallies[0].outcome: Unsupported value: "Vanished"`)
 	lost := changed(func(r *v1alpha1.CleanerRun) {

@@ -27,7 +27,7 @@ func aMinute(c *v1alpha1.Cleaner) { c.Spec.ActiveDeadlineSeconds = ptr.To(int64(
 // late is what a run says that took longer than a minute.
 const late = "activeDeadlineSeconds (60) passed"
 
-// TestDeadlineWhileTheRunActs: what is in hand is finished, no further object is begun, and the rest is told.
+// TestDeadlineWhileTheRunActs: what is in hand is finished, no further object is begun, and the rest is reported.
 func TestDeadlineWhileTheRunActs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

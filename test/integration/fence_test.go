@@ -73,7 +73,7 @@ func TestLostLease(t *testing.T) {
 			}
 			var report v1alpha1.Report
 			if err := l.user.Get(t.Context(), client.ObjectKey{Name: l.now.Name}, &report); !apierrors.IsNotFound(err) {
-				t.Fatalf("the run was told of: %v", err)
+				t.Fatalf("the run got: %v", err)
 			}
 			if _, ok := l.executor.Result(l.now.Name); !ok {
 				t.Fatal("the attempt has not ended here")

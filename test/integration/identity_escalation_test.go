@@ -37,7 +37,7 @@ func TestAWeakAccountOfAStrongOperator(t *testing.T) {
 }
 
 // TestNothingCanBeLearnedWithoutRights is an attempt to escalate: a Cleaner that names an account without rights, whose scripts
-// would tell every object's name and content. Neither the record, nor the Cleaner's status, nor its Report, nor an Event holds any.
+// would show every object's name and content. Neither the record, nor the Cleaner's status, nor its Report, nor an Event holds any.
 func TestNothingCanBeLearnedWithoutRights(t *testing.T) {
 	t.Parallel()
 	config := deployed(t)
@@ -45,14 +45,14 @@ func TestNothingCanBeLearnedWithoutRights(t *testing.T) {
 	const name, value = "carefully-hidden", "c4n4ry-v4lue"
 	b.configMap(name, func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"k": value} })
 	must(t, b.user.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: name}, StringData: map[string]string{"k": value}}))
-	tell := evaluate(`function evaluate() return {matching = true, message = obj.metadata.name .. obj.data.k} end`)
+	show := evaluate(`function evaluate() return {matching = true, message = obj.metadata.name .. obj.data.k} end`)
 	b.startExecutor()
 	for _, selector := range []v1alpha1.ResourceSelector{
 		kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Secret", b.namespace), kind("", "v1", "ConfigMap", ""), kind("", "v1", "Secret", ""),
 		{Version: "v1", Kind: "Secret", NamespaceSelector: "kubernetes.io/metadata.name"},
 	} {
 		for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionScan, v1alpha1.ActionTransform} {
-			c := b.cleaner(action, naming(b.namespace, "cleaner"), selecting(selector), tell, transform(`function transform() error(obj.data.k) end`),
+			c := b.cleaner(action, naming(b.namespace, "cleaner"), selecting(selector), show, transform(`function transform() error(obj.data.k) end`),
 				notifying(v1alpha1.NotificationCleanerReport, v1alpha1.NotificationEvent))
 			b.reconcile(c)
 			c = b.runNow(c)
@@ -62,7 +62,7 @@ func TestNothingCanBeLearnedWithoutRights(t *testing.T) {
 			text, err := json.Marshal([]any{c.Status, runs.Items, b.reported(c)})
 			must(t, err)
 			if strings.Contains(string(text), name) || strings.Contains(string(text), value) {
-				t.Errorf("%s of %s in %q told something:\n%s", action, selector.Kind, selector.Namespace, text)
+				t.Errorf("%s of %s in %q showed something:\n%s", action, selector.Kind, selector.Namespace, text)
 			}
 			if c.Status.LastRun.RunCounts != (v1alpha1.RunCounts{}) {
 				t.Errorf("the counts are %+v", c.Status.LastRun.RunCounts)

@@ -39,7 +39,7 @@ func TestServiceAccountRequired(t *testing.T) {
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 deleted.")
 }
 
-// TestAllMistakesBesidesTheMissingAccount are told at once.
+// TestAllMistakesBesidesTheMissingAccount are reported at once.
 func TestAllMistakesBesidesTheMissingAccount(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, requireAccount)

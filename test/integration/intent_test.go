@@ -48,7 +48,7 @@ func (b *bench) copies(run *v1alpha1.CleanerRun) map[string]journal.Copy {
 	return found
 }
 
-// TestIntentAndCopiesComeBeforeTheFirstDelete, and tell of each victim all that is needed to bring it back.
+// TestIntentAndCopiesComeBeforeTheFirstDelete, and hold for each victim all that is needed to bring it back.
 func TestIntentAndCopiesComeBeforeTheFirstDelete(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -84,9 +84,9 @@ func TestAdoptedCleanerRunsWhatWasDueOnce(t *testing.T) {
 	l.step()
 	l.wantActive(time.Time{})
 	l.wantRecords(due)
-	l.wantTold("Completed", "1 deleted")
+	l.wantEvents("Completed", "1 deleted")
 	if l.now.Status.FailureMessage != nil {
-		t.Fatalf("the failure of the past is still told: %s", *l.now.Status.FailureMessage)
+		t.Fatalf("the failure of the past is still shown: %s", *l.now.Status.FailureMessage)
 	}
 	l.goneInOneReconcile()
 }

@@ -21,15 +21,15 @@ const patience = 60 * time.Second
 type life struct {
 	*bench
 	// now is the Cleaner after the last step; again is after how long that step wants to be repeated.
-	now   *v1alpha1.Cleaner
-	again time.Duration
-	told  *recorder
+	now    *v1alpha1.Cleaner
+	again  time.Duration
+	events *recorder
 }
 
 // follow begins with a Cleaner that was just created. Nothing runs before the executor is started.
 func (b *bench) follow(c *v1alpha1.Cleaner) *life {
-	l := &life{bench: b, now: c, told: &recorder{}}
-	b.reconciler.Events = l.told
+	l := &life{bench: b, now: c, events: &recorder{}}
+	b.reconciler.Events = l.events
 	return l
 }
 
@@ -157,11 +157,11 @@ func (l *life) wantRequeue(want time.Duration) {
 	}
 }
 
-// wantTold fails the test unless just these Events came since the last look, each with the reason and a note that contains
+// wantEvents fails the test unless just these Events came since the last look, each with the reason and a note that contains
 // the text.
-func (l *life) wantTold(reasonsAndTexts ...string) {
+func (l *life) wantEvents(reasonsAndTexts ...string) {
 	l.t.Helper()
-	events := l.told.take()
+	events := l.events.take()
 	if len(events)*2 != len(reasonsAndTexts) {
 		l.t.Fatalf("%d Events came, want %d: %+v", len(events), len(reasonsAndTexts)/2, events)
 	}

@@ -61,7 +61,7 @@ func TestScheduleThatBecomesInvalid(t *testing.T) {
 	}
 }
 
-// TestInvalidExpressions are told all at once: each with its field, line, column and the text of the line.
+// TestInvalidExpressions are reported all at once: each with its field, line, column and the text of the line.
 func TestInvalidExpressions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -33,7 +33,7 @@ func TestMissedTickRunsOnceAtStartUp(t *testing.T) {
 	l.finish()
 	l.step()
 	l.wantRecords(first)
-	l.wantTold("Completed", "") // one tick that runs late is no miss
+	l.wantEvents("Completed", "") // one tick that runs late is no miss
 }
 
 func TestOnlyTheLatestMissedTickRuns(t *testing.T) {
@@ -48,11 +48,11 @@ func TestOnlyTheLatestMissedTickRuns(t *testing.T) {
 	l.startExecutor()
 	l.step()
 	l.wantActive(first.Add(3 * day))
-	l.wantTold("MissedRun", "3 runs were missed; the latest one, due at "+first.Add(3*day).Format(time.RFC3339)+", starts now.")
+	l.wantEvents("MissedRun", "3 runs were missed; the latest one, due at "+first.Add(3*day).Format(time.RFC3339)+", starts now.")
 	l.finish()
 	l.wantNext(first.Add(4 * day))
 	l.wantRecords(first.Add(3 * day))
-	l.wantTold("Completed", "")
+	l.wantEvents("Completed", "")
 }
 
 // TestMoreThan100MissedRuns is an every-minute Cleaner after its operator was down for long.
@@ -79,12 +79,12 @@ func TestMoreThan100MissedRuns(t *testing.T) {
 			l.at(latest.Add(30 * time.Second))
 			l.wantActive(latest)
 			l.wantNext(latest.Add(time.Minute))
-			l.wantTold("MissedRun", c.want)
+			l.wantEvents("MissedRun", c.want)
 			l.finish()
 			l.at(latest.Add(time.Minute)) // and it goes on as if nothing had been
 			l.finish()
 			l.wantRecords(latest, latest.Add(time.Minute))
-			l.wantTold("Completed", "", "Completed", "")
+			l.wantEvents("Completed", "", "Completed", "")
 		})
 	}
 }
@@ -116,9 +116,9 @@ func TestStartingDeadline(t *testing.T) {
 				return
 			}
 			l.wantActive(time.Time{})
-			l.wantTold("MissedRun", "missed; the latest one, due at "+latest.Format(time.RFC3339)+", could not start within startingDeadlineSeconds.")
+			l.wantEvents("MissedRun", "missed; the latest one, due at "+latest.Format(time.RFC3339)+", could not start within startingDeadlineSeconds.")
 			l.step() // it is said once
-			l.wantTold()
+			l.wantEvents()
 		})
 	}
 }
@@ -140,7 +140,7 @@ func TestMissedRunsOfADeadlineAreCounted(t *testing.T) {
 	l.step()
 	l.at(first.Add(2*day + time.Second))
 	l.wantActive(time.Time{})
-	l.wantTold("MissedRun", "3 runs were missed; the latest one, due at "+first.Add(2*day).Format(time.RFC3339)+", could not start")
+	l.wantEvents("MissedRun", "3 runs were missed; the latest one, due at "+first.Add(2*day).Format(time.RFC3339)+", could not start")
 }
 
 // TestStartingDeadlineOfARunThatWasNotBegun is a run that was due, and whose operator went away before it began: at noon it
@@ -158,7 +158,7 @@ func TestStartingDeadlineOfARunThatWasNotBegun(t *testing.T) {
 	l.wantActive(time.Time{})
 	l.wantNext(first.Add(day))
 	l.wantRecords()
-	l.wantTold("MissedRun", "1 run was missed; the latest one, due at "+first.Format(time.RFC3339)+", could not start within startingDeadlineSeconds.")
+	l.wantEvents("MissedRun", "1 run was missed; the latest one, due at "+first.Format(time.RFC3339)+", could not start within startingDeadlineSeconds.")
 	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "did not begin", "startingDeadlineSeconds")
 }
 
@@ -176,11 +176,11 @@ func TestTickDuringARun(t *testing.T) {
 	l.wantActive(first)
 	l.at(first.Add(2*day + time.Minute))
 	l.wantActive(first)
-	l.wantTold()
+	l.wantEvents()
 
 	at.open()
 	l.finish()
-	l.wantTold("Completed", "", "MissedRun", "1 run was missed; the latest one, due at "+first.Add(2*day).Format(time.RFC3339)+", starts now.")
+	l.wantEvents("Completed", "", "MissedRun", "1 run was missed; the latest one, due at "+first.Add(2*day).Format(time.RFC3339)+", starts now.")
 	l.finish()
 	l.step()
 	l.wantNext(first.Add(3 * day))

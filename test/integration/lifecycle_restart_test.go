@@ -45,7 +45,7 @@ func TestRestartBetweenStatusWriteAndSubmit(t *testing.T) {
 	next.step()
 	next.wantRecords(first)
 	next.wantActive(time.Time{})
-	next.wantTold("Completed", "; 1 deleted.")
+	next.wantEvents("Completed", "; 1 deleted.")
 	if n := deletes(l, next); n != 1 {
 		t.Fatalf("%d deletes were sent, want 1", n)
 	}
@@ -86,7 +86,7 @@ func TestRestartAfterTheRunEnded(t *testing.T) {
 	next.at(first.Add(time.Minute))
 	next.wantActive(time.Time{})
 	next.wantRecords(first)
-	next.wantTold("Completed", "; 1 deleted.")
+	next.wantEvents("Completed", "; 1 deleted.")
 	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "; 1 deleted.")
 	last := next.now.Status.LastRun
 	if last.Acted != 1 || len(last.Matches) != 1 || last.Matches[0].Message != "old is stale" || !next.now.Status.LastRunTime.Time.Equal(first) {

@@ -39,7 +39,7 @@ func TestManualRunsAreRecorded(t *testing.T) {
 	if !l.now.Status.LastRunTime.Time.Equal(now) {
 		t.Fatalf("status.lastRunTime is %s", l.now.Status.LastRunTime)
 	}
-	l.wantTold("Completed", "1 deleted")
+	l.wantEvents("Completed", "1 deleted")
 
 	l.step() // the same value asks for nothing more
 	l.wantActive(time.Time{})

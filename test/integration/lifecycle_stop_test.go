@@ -21,7 +21,7 @@ func (c contexts) atBeginning(s *settings) {
 	s.gate = func(ctx context.Context, _ executor.Request) { c <- ctx }
 }
 
-// stopDuring stops the operator while its run is held, and lets the run go on when it was told.
+// stopDuring stops the operator while its run is held, and lets the run go on when it knows of that.
 func (l *life) stopDuring(at *barrier, runs contexts, stop func()) {
 	l.t.Helper()
 	stopped := make(chan struct{})
@@ -29,7 +29,7 @@ func (l *life) stopDuring(at *barrier, runs contexts, stop func()) {
 	select {
 	case <-(<-runs).Done():
 	case <-time.After(patience):
-		l.t.Fatal("the run was not told that the operator stops")
+		l.t.Fatal("the run does not know that the operator stops")
 	}
 	at.open()
 	select {
@@ -166,7 +166,7 @@ func TestPanicInARun(t *testing.T) {
 				reason = v1alpha1.ReasonRecordNotWritten
 			}
 			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", reason, c.want...)
-			l.wantTold(reason, "fault of KubeCleaner")
+			l.wantEvents(reason, "fault of KubeCleaner")
 			if l.now.Status.FailureMessage == nil || (l.now.Status.LastRunTime == nil) != c.gate || !b.exists("old") {
 				t.Fatalf("the status is %+v", l.now.Status)
 			}

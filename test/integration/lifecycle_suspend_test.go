@@ -39,7 +39,7 @@ func TestSuspend(t *testing.T) {
 	l.wantActive(time.Time{}) // what passed is not made up for
 	l.wantNext(first.Add(3 * day))
 	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
-	l.wantTold()
+	l.wantEvents()
 	l.at(first.Add(3 * day))
 	l.finish()
 	l.wantRecords(first.Add(3 * day))

@@ -18,37 +18,37 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
 )
 
-// told is an Event.
-type told struct {
+// event is an Event.
+type event struct {
 	regarding, related         client.Object
 	kind, reason, action, note string
 }
 
 // recorder remembers Events with the objects they are about.
 type recorder struct {
-	mu   sync.Mutex
-	told []told
+	mu     sync.Mutex
+	events []event
 	// onEvent, if any, is called with each.
-	onEvent func(told)
+	onEvent func(event)
 }
 
 func (r *recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
-	e := told{kind: kind, reason: reason, action: action, note: fmt.Sprintf(note, args...)}
+	e := event{kind: kind, reason: reason, action: action, note: fmt.Sprintf(note, args...)}
 	e.regarding, _ = regarding.(client.Object)
 	e.related, _ = related.(client.Object)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told = append(r.told, e)
+	r.events = append(r.events, e)
 	if r.onEvent != nil {
 		r.onEvent(e)
 	}
 }
 
-func (r *recorder) take() []told {
+func (r *recorder) take() []event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	events := r.told
-	r.told = nil
+	events := r.events
+	r.events = nil
 	return events
 }
 

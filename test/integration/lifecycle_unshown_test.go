@@ -79,7 +79,7 @@ func TestAScanThatTakesLongIsShown(t *testing.T) {
 	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted)
 }
 
-// TestACleanerThatChangedIsShownAtOnce: the write tells whether the cache is behind.
+// TestACleanerThatChangedIsShownAtOnce: the write shows whether the cache is behind.
 func TestACleanerThatChangedIsShownAtOnce(t *testing.T) {
 	t.Parallel()
 	l, _ := unshown(t)

@@ -49,7 +49,7 @@ func (b *bench) gadgets() *gadgets {
 	b.t.Cleanup(func() { _ = b.user.Delete(context.Background(), g.crd) })
 	for _, v := range []string{"v1", "v2"} {
 		awaitCode(b.t, g.path(v), http.StatusOK)
-		b.eventually("discovery tells of the Gadgets", func() bool { // it may come later than the lists
+		b.eventually("discovery lists the Gadgets", func() bool { // it may come later than the lists
 			_, err := b.user.RESTMapper().RESTMapping(schema.GroupKind{Group: g.group, Kind: "Gadget"}, v)
 			return err == nil
 		})

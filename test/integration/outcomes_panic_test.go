@@ -134,11 +134,11 @@ func (b *bench) wantTruth(at int64, action v1alpha1.Action, record *v1alpha1.Cle
 	}
 	done := 0
 	for _, o := range status.Objects {
-		told := o.Outcome == v1alpha1.OutcomeDeleted || o.Outcome == v1alpha1.OutcomeFoundGone || o.Outcome == v1alpha1.OutcomeTransformed
-		if told {
+		acted := o.Outcome == v1alpha1.OutcomeDeleted || o.Outcome == v1alpha1.OutcomeFoundGone || o.Outcome == v1alpha1.OutcomeTransformed
+		if acted {
 			done++
 		}
-		if b.isDone(action, o.Name) != told {
+		if b.isDone(action, o.Name) != acted {
 			b.t.Errorf("panic %d: %s is %s (%s), which is not so: %s", at, o.Name, o.Outcome, o.Reason, status.Message)
 		}
 	}

@@ -65,9 +65,9 @@ func TestEveryWordIsExplainedAndCounted(t *testing.T) {
 			continue
 		}
 		for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform} {
-			told, of, _ := strings.Cut(string(row[1]), "; ")
+			said, of, _ := strings.Cut(string(row[1]), "; ")
 			if other, found := strings.CutSuffix(of, " in a Transform"); found && action == v1alpha1.ActionTransform {
-				told = other
+				said = other
 			}
 			want := map[string]v1alpha1.RunCounts{
 				"acted": {Considered: 1, Matched: 1, Acted: 1}, "skipped": {Considered: 1, Matched: 1, Skipped: 1}, "failed": {Considered: 1, Matched: 1, Failed: 1},
@@ -75,8 +75,8 @@ func TestEveryWordIsExplainedAndCounted(t *testing.T) {
 			}
 			run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: action}}
 			journal.Describe(run, 1, []object.Outcome{{Result: word}})
-			if got, known := want[told]; !known || run.Status.RunCounts != got {
-				t.Errorf("%s in a %s counts as %+v; docs/reference/outcomes.md says %q", word, action, run.Status.RunCounts, told)
+			if got, known := want[said]; !known || run.Status.RunCounts != got {
+				t.Errorf("%s in a %s counts as %+v; docs/reference/outcomes.md says %q", word, action, run.Status.RunCounts, said)
 			}
 		}
 	}

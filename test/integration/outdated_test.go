@@ -291,10 +291,10 @@ func TestOlderSchemaIsSaidInReady(t *testing.T) {
 	plain.step()
 	narrow.step()
 	registry := prometheus.NewRegistry()
-	told := &recorder{}
+	sent := &recorder{}
 	woken := map[string]int{}
 	watcher := &controllers.SchemaWatcher{
-		Client: b.live, Check: b.runner.Begin.CheckSchema, Metrics: metrics.New(registry), Events: told, Clock: b.clock, Wake: func(name string) { woken[name]++ },
+		Client: b.live, Check: b.runner.Begin.CheckSchema, Metrics: metrics.New(registry), Events: sent, Clock: b.clock, Wake: func(name string) { woken[name]++ },
 	}
 	outdated := func(want float64) {
 		t.Helper()
@@ -310,14 +310,14 @@ func TestOlderSchemaIsSaidInReady(t *testing.T) {
 		t.Fatalf("kubecleaner_crds_outdated is not %v: %v", want, families)
 	}
 	outdated(0)
-	if len(told.take()) != 0 || len(woken) != 0 {
-		t.Fatal("it tells of nothing")
+	if len(sent.take()) != 0 || len(woken) != 0 {
+		t.Fatal("it sends Events or wakes Cleaners for nothing")
 	}
 	b.install(true, older(t))
-	for range 2 { // it tells once
+	for range 2 { // it reports once
 		outdated(1)
 	}
-	events := told.take()
+	events := sent.take()
 	if len(events) != 2 || events[0].reason != v1alpha1.ReasonCRDOutdated || !strings.Contains(events[0].note, "lack fields of this version of KubeCleaner: Cleaner.spec.resourcePolicySet.resourceSelectors[].minAgeSeconds. The API server drops them") || woken[plain.now.Name] != 1 {
 		t.Fatalf("the Events are %+v, and %v were woken", events, woken)
 	}
@@ -332,7 +332,7 @@ func TestOlderSchemaIsSaidInReady(t *testing.T) {
 	}
 	b.install(false, crd(t, "cleaners"))
 	outdated(0)
-	if len(told.take()) != 0 || woken[plain.now.Name] != 2 {
+	if len(sent.take()) != 0 || woken[plain.now.Name] != 2 {
 		t.Fatalf("%v were woken", woken)
 	}
 	plain.step()

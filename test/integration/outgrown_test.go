@@ -15,7 +15,7 @@ import (
 )
 
 // TestOutgrownRunBeginsAnew: a run whose scripts need more memory than it has, wherever they do, touches nothing and begins anew, under the
-// same record, with more. What changed in the meantime counts. Its end is told once.
+// same record, with more. What changed in the meantime counts. Its end is reported once.
 func TestOutgrownRunBeginsAnew(t *testing.T) {
 	t.Parallel()
 	const much = "local t = {} for i = 1, 400000 do t[i] = {} end "
@@ -69,7 +69,7 @@ func TestOutgrownRunBeginsAnew(t *testing.T) {
 			if record.Status.Progress != nil || record.Status.Attempts > 1 || l.now.Status.ActiveRun != nil || l.now.Status.LastRun == nil {
 				t.Errorf("after its end: %+v, %+v", record.Status, l.now.Status)
 			}
-			l.wantTold(v1alpha1.ReasonCompleted, c.ended)
+			l.wantEvents(v1alpha1.ReasonCompleted, c.ended)
 		})
 	}
 }

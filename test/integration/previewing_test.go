@@ -77,7 +77,7 @@ func (s *scene) compare(seen *seenOutcomes) {
 	s.runner.Read.Protection, s.runner.Judge.Protection, s.runner.Act.Protection = protection, protection, protection
 	s.runner.Judge.MaxActions = s.maxActions
 	c := s.cleaner(v1alpha1.ActionScan, s.choose)
-	s.t.Cleanup(func() { s.tell(c) })
+	s.t.Cleanup(func() { s.show(c) })
 	counts := c.Spec.OccurrenceThreshold != nil && *c.Spec.OccurrenceThreshold > 1
 	if counts { // a preview does not count: in the second run, all has matched often enough
 		s.run(c)
@@ -191,8 +191,8 @@ func (s *scene) versions() map[types.UID]string {
 	return found
 }
 
-// tell shows the Cleaner and the objects of a scene that failed.
-func (s *scene) tell(c *v1alpha1.Cleaner) {
+// show logs the Cleaner and the objects of a scene that failed.
+func (s *scene) show(c *v1alpha1.Cleaner) {
 	if !s.t.Failed() {
 		return
 	}

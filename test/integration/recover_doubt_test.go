@@ -190,6 +190,6 @@ func TestSweepThatPanicsEndsNothing(t *testing.T) {
 		}
 		return nil, nil
 	})
-	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, Clock: testingclock.NewFakeClock(time.Now()), MaxBytes: 1 << 40, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {}}
+	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, Clock: testingclock.NewFakeClock(time.Now()), MaxBytes: 1 << 40, Close: b.runner.Close, Notify: func(*v1alpha1.CleanerRun) {}}
 	must(t, s.Start(ctx))
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
 )
 
-// TestStoppedWhileRecovering: an operator that is told to stop has not looked at every object yet, and must not say of those that
+// TestStoppedWhileRecovering: an operator that is asked to stop has not looked at every object yet, and must not say of those that
 // nobody touched them: the one before may have.
 func TestStoppedWhileRecovering(t *testing.T) {
 	t.Parallel()
@@ -75,7 +75,7 @@ func TestSuspendedWhileRecovering(t *testing.T) {
 }
 
 // F33: an operator that is started anew with --max-actions-per-run, perhaps to stop this very run, goes by it. What the one before did
-// is told all the same.
+// is reported all the same.
 func TestRecoveryWithALowerLimit(t *testing.T) {
 	t.Parallel()
 	l, next := cutOffRun(t, 5, http.MethodDelete)

@@ -182,8 +182,8 @@ func TestRecoveryKeepsWhatWasSaved(t *testing.T) {
 	b.wantNames()
 }
 
-// TestRecoveryTellsWhatWasLeftAlone: what the run before left alone is in no intent, and is told all the same.
-func TestRecoveryTellsWhatWasLeftAlone(t *testing.T) {
+// TestRecoveryReportsWhatWasLeftAlone: what the run before left alone is in no intent, and is reported all the same.
+func TestRecoveryReportsWhatWasLeftAlone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", 3, stale)
@@ -213,7 +213,7 @@ func TestRecoveryTellsWhatWasLeftAlone(t *testing.T) {
 	}
 }
 
-// TestRecoveryWithoutTheIntent: what cannot be read is told, and nothing is touched.
+// TestRecoveryWithoutTheIntent: what cannot be read is reported, and nothing is touched.
 func TestRecoveryWithoutTheIntent(t *testing.T) {
 	t.Parallel()
 	l, next := cutOffRun(t, 3, http.MethodDelete)

@@ -232,7 +232,7 @@ const needsMuch = `function evaluate()
   return {resources = {{resource = resources[1], message = #t .. " tables, " .. #resources .. " objects"}}}
 end`
 
-// Who watches a preview is told each object once.
+// Who watches a preview gets each object once.
 func TestPreviewOfAScriptThatNeedsMuch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -246,7 +246,7 @@ func TestPreviewOfAScriptThatNeedsMuch(t *testing.T) {
 	})
 	must(t, err)
 	if considered != 2 || matched != 2 || chooses != 1 {
-		t.Errorf("told of %d objects, %d of which match, after %d choices", considered, matched, chooses)
+		t.Errorf("it got %d objects, %d of which match, after %d choices", considered, matched, chooses)
 	}
 	if len(preview.Items) != 1 || preview.Items[0].Name != "first" || preview.Considered != 2 || preview.Incomplete != nil {
 		t.Errorf("got %+v", preview)

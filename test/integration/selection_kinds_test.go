@@ -82,8 +82,8 @@ func TestUnknownKindInEachSelectorPosition(t *testing.T) {
 	b.wantNames("mine")
 }
 
-// Two typing mistakes are told at once.
-func TestUnknownKindsAreToldTogether(t *testing.T) {
+// Two typing mistakes are reported at once.
+func TestUnknownKindsAreReportedTogether(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.reconcile(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "Secrte", ""), kind("", "v1", "Pood", ""))))

@@ -26,7 +26,7 @@ func failsOn(n int) func(*v1alpha1.Cleaner) {
 end`, n))
 }
 
-// TestSkipLeavesAloneWhatCannotBeJudged and deals with the others. Everybody is told.
+// TestSkipLeavesAloneWhatCannotBeJudged and deals with the others. Everybody can read that.
 func TestSkipLeavesAloneWhatCannotBeJudged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -106,7 +106,7 @@ func TestWrongClockDropsNoCopies(t *testing.T) {
 	b.configMap("old")
 	record := b.run(b.cleaner(v1alpha1.ActionDelete))
 	b.clock.SetTime(time.Now().Add(year))
-	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, MaxBytes: 1, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {}, Busy: func(string) bool { return true }}
+	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, MaxBytes: 1, Close: b.runner.Close, Notify: func(*v1alpha1.CleanerRun) {}, Busy: func(string) bool { return true }}
 	if err := s.Sweep(t.Context()); err == nil || err.Error() != "no copies are dropped: "+yearOff {
 		t.Fatalf("the sweep says: %v", err)
 	}

@@ -24,7 +24,7 @@ func TestOneEventPerRun(t *testing.T) {
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete)).slim()
 	l.startExecutor()
-	l.told.onEvent = func(e told) {
+	l.events.onEvent = func(e event) {
 		if stored := l.get(l.now.Name); stored.Status.LastRun == nil || stored.Status.LastRun.Name != e.related.GetName() {
 			t.Errorf("the Event came before the status: %+v", stored.Status.LastRun)
 		}
@@ -33,7 +33,7 @@ func TestOneEventPerRun(t *testing.T) {
 	l.finish()
 	l.step()
 	l.step()
-	events := l.told.take()
+	events := l.events.take()
 	if len(events) != 1 {
 		t.Fatalf("%d Events came: %+v", len(events), events)
 	}
@@ -57,14 +57,14 @@ func TestEventOfARunThatFailed(t *testing.T) {
 	l.startExecutor()
 	l.at(l.first())
 	l.finish()
-	events := l.told.take()
+	events := l.events.take()
 	if len(events) != 1 || events[0].kind != corev1.EventTypeWarning || events[0].reason != v1alpha1.ReasonLimitExceeded {
 		t.Fatalf("the Events are %+v", events)
 	}
 	wantTexts(t, "the note", events[0].note, "Nothing was touched: blast radius limit exceeded: 2 resources matched (max count 1)")
 }
 
-// TestStatusWriteThatLosesARace is repeated with fresh eyes: the run counts and is told once.
+// TestStatusWriteThatLosesARace is repeated with fresh eyes: the run counts and is reported once.
 func TestStatusWriteThatLosesARace(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -75,14 +75,14 @@ func TestStatusWriteThatLosesARace(t *testing.T) {
 	l.waitFinished(l.now)
 	b.beforeFirst(http.MethodPatch, "/"+l.now.Name+"/status", func() { l.ask("meanwhile") })
 	l.step()
-	l.wantTold() // nothing of what follows the write
+	l.wantEvents() // nothing of what follows the write
 	if l.again <= 0 || l.now.Status.LastRun != nil {
 		t.Fatalf("the write went through, or is not repeated (%s)", l.again)
 	}
 	l.at(first.Add(time.Second))
-	l.wantTold("Completed", "")
+	l.wantEvents("Completed", "")
 	l.finish() // the one that was asked for
-	l.wantTold("Completed", "")
+	l.wantEvents("Completed", "")
 	l.wantRecords(first, first.Add(time.Second))
 }
 
@@ -144,8 +144,8 @@ func TestNotificationsDelivered(t *testing.T) {
 	}
 }
 
-// TestDryRunIsToldEverywhere: with --dry-run every Cleaner acts as Scan.
-func TestDryRunIsToldEverywhere(t *testing.T) {
+// TestDryRunIsShownEverywhere: with --dry-run every Cleaner acts as Scan.
+func TestDryRunIsShownEverywhere(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(s *settings) { s.off = stop.Fixed(v1alpha1.DryRunByFlag) })
 	b.configMap("old")
@@ -158,7 +158,7 @@ func TestDryRunIsToldEverywhere(t *testing.T) {
 	if l.now.Status.Action != v1alpha1.ActionScan || last.Action != v1alpha1.ActionScan || !last.DryRun || last.Matches[0].Outcome != v1alpha1.OutcomeDryRun {
 		t.Fatalf("the status is %+v", l.now.Status)
 	}
-	l.wantTold("Completed", "nothing was touched, because the operator runs with --dry-run.")
+	l.wantEvents("Completed", "nothing was touched, because the operator runs with --dry-run.")
 	if !b.exists("old") || deletes(l) != 0 {
 		t.Fatal("a dry run deleted something")
 	}

@@ -78,7 +78,7 @@ func (s *stopper) sees(why string) {
 
 const incident = "all acting is stopped (incident 7)"
 
-// TestStopEndsARunBeforeTheNextObject: what is in hand is finished, the rest is told, runs are Scans until acting is resumed, and then act.
+// TestStopEndsARunBeforeTheNextObject: what is in hand is finished, the rest is reported, runs are Scans until acting is resumed, and then act.
 func TestStopEndsARunBeforeTheNextObject(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -24,7 +24,7 @@ import (
 func (b *bench) sweep(maxBytes int64) {
 	b.t.Helper()
 	s := &controllers.Sweeper{
-		Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, MaxBytes: maxBytes, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {},
+		Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, MaxBytes: maxBytes, Close: b.runner.Close, Notify: func(*v1alpha1.CleanerRun) {},
 		Busy: func(name string) bool { _, busy := b.executor.Active(name); return busy },
 	}
 	must(b.t, s.Sweep(b.t.Context()))

@@ -89,8 +89,8 @@ func TestTransformOfWhatIsGoneIsNotCounted(t *testing.T) {
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 1, Matched: 1, Skipped: 1})
 }
 
-// A run that was cut off is brought to its end by the next operator, which counts and tells all of it.
-func TestCutOffRunIsFinishedAndTold(t *testing.T) {
+// A run that was cut off is brought to its end by the next operator, which counts and reports all of it.
+func TestCutOffRunIsFinishedAndReported(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", 3)
@@ -171,7 +171,7 @@ func TestCountsAreWrittenAfterACutOffWrite(t *testing.T) {
 	}
 }
 
-// A stored Transform without a script is told, not tried.
+// A stored Transform without a script is reported, not tried.
 func TestTransformWithoutScriptIsInvalid(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

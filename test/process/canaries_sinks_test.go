@@ -42,11 +42,11 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
-// services are the services of all channels on loopback. They keep what they are told.
+// services are the services of all channels on loopback. They keep what they get.
 type services struct {
 	// authority is a file with the certificate of the mail server.
 	authority string
-	// notifications tell services that take everything, echoing those that refuse everything and quote what they were sent.
+	// notifications go to services that take everything, echoing to those that refuse everything and quote what they were sent.
 	notifications, echoing []v1alpha1.Notification
 
 	mutex sync.Mutex
@@ -74,7 +74,7 @@ func startServices(t *testing.T, n *canaries) *services {
 		t.Cleanup(func() { _ = server.Close() })
 		_, port, err := net.SplitHostPort(listener.Addr().String())
 		must(t, err)
-		var told []v1alpha1.Notification
+		var entries []v1alpha1.Notification
 		for kind, keys := range s.keys(n, web.URL+"/"+manner+"/", port) {
 			name := manner + "-" + strings.ToLower(string(kind))
 			keys["other"] = n.plant("another key of Secret " + name)
@@ -83,13 +83,13 @@ func startServices(t *testing.T, n *canaries) *services {
 			}
 			must(t, c.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: name}, StringData: keys}))
 			ref := &v1alpha1.NotificationRef{APIVersion: "v1", Kind: "Secret", Namespace: operatorNamespace, Name: name}
-			told = append(told, v1alpha1.Notification{Name: name, Type: kind, NotificationRef: ref, NotifyOn: []v1alpha1.NotifyOn{v1alpha1.NotifyOnAlways}})
+			entries = append(entries, v1alpha1.Notification{Name: name, Type: kind, NotificationRef: ref, NotifyOn: []v1alpha1.NotifyOn{v1alpha1.NotifyOnAlways}})
 		}
 		if manner == "echoes" {
-			s.echoing = told
+			s.echoing = entries
 			break
 		}
-		s.notifications = append(told, v1alpha1.Notification{Name: "report", Type: v1alpha1.NotificationCleanerReport}, v1alpha1.Notification{Name: "event", Type: v1alpha1.NotificationEvent})
+		s.notifications = append(entries, v1alpha1.Notification{Name: "report", Type: v1alpha1.NotificationCleanerReport}, v1alpha1.Notification{Name: "event", Type: v1alpha1.NotificationEvent})
 	}
 	return s
 }

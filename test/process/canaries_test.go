@@ -24,13 +24,13 @@ import (
 // minCanaries is how many values are planted at least.
 const minCanaries = 200
 
-// tellAll is Lua that puts all that a Secret holds into a text: its values, and those that kubectl apply left in an annotation.
-const tellAll = `local text = ""
-local function tell(value)
-  if type(value) == "table" then for _, inner in pairs(value) do tell(inner) end else text = text .. " " .. tostring(value) end
+// showAll is Lua that puts all that a Secret holds into a text: its values, and those that kubectl apply left in an annotation.
+const showAll = `local text = ""
+local function show(value)
+  if type(value) == "table" then for _, inner in pairs(value) do show(inner) end else text = text .. " " .. tostring(value) end
 end
-tell(obj.data)
-tell(obj.metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"])
+show(obj.data)
+show(obj.metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"])
 `
 
 // T7: no value of a Secret, of an environment variable or of an annotation, and no token, is in anything that the operator or the
@@ -137,20 +137,20 @@ func temptations() map[string]func(*v1alpha1.CleanerSpec) {
 	both := all(of("ConfigMap", "scan"), of("Secret", "scan"))
 	const anySecret = `local obj
 for _, r in ipairs(resources) do if r.kind == "Secret" then obj = r end end
-` + tellAll
+` + showAll
 	const annotate = `obj.metadata.annotations["touched"] = "yes" `
 	scan, remove := does(v1alpha1.ActionScan), does(v1alpha1.ActionDelete)
 	return map[string]func(*v1alpha1.CleanerSpec){
-		"message":           all(of("Secret", "scan"), scan, evaluates(tellAll+`return {matching = true, message = text}`)),
-		"error":             all(of("Secret", "scan"), scan, evaluates(tellAll+`error(text)`)),
-		"error-as-table":    all(of("Secret", "scan"), scan, evaluates(tellAll+`error({message = text})`)),
-		"print":             all(of("Secret", "scan"), scan, evaluates(tellAll+`print(text) return {matching = true}`)),
+		"message":           all(of("Secret", "scan"), scan, evaluates(showAll+`return {matching = true, message = text}`)),
+		"error":             all(of("Secret", "scan"), scan, evaluates(showAll+`error(text)`)),
+		"error-as-table":    all(of("Secret", "scan"), scan, evaluates(showAll+`error({message = text})`)),
+		"print":             all(of("Secret", "scan"), scan, evaluates(showAll+`print(text) return {matching = true}`)),
 		"no-such-key":       all(of("Secret", "scan"), scan, evaluates(`return {matching = obj[obj.data.password].x}`)),
 		"no-such-key-cel":   all(of("Secret", "scan"), scan, condition(`object.data[object.data.password] == "x"`)),
 		"no-duration-cel":   all(of("Secret", "scan"), scan, condition(`duration(object.data.password) > duration("1s")`)),
-		"delete-message":    all(of("Secret", "delete"), remove, evaluates(tellAll+`return {matching = true, message = text}`)),
-		"transform-message": all(of("Secret", "change"), transforms(tellAll+annotate+`return {resource = obj, message = text}`)),
-		"transform-error":   all(of("Secret", "scan"), transforms(tellAll+`error(text)`)),
+		"delete-message":    all(of("Secret", "delete"), remove, evaluates(showAll+`return {matching = true, message = text}`)),
+		"transform-message": all(of("Secret", "change"), transforms(showAll+annotate+`return {resource = obj, message = text}`)),
+		"transform-error":   all(of("Secret", "scan"), transforms(showAll+`error(text)`)),
 		"transform-invalid": all(of("Secret", "scan"), transforms(`obj.data.password = obj.data.password .. "!" return {resource = obj}`)),
 		"transform-type":    all(of("Secret", "scan"), transforms(`obj.type = obj.data.password return {resource = obj}`)),
 		"together":          all(both, scan, aggregates(anySecret+`return {resources = {{resource = obj, message = text}}}`)),
@@ -192,7 +192,7 @@ func (n *canaries) wait(c client.Client, name string) {
 		return !slices.ContainsFunc(run.Status.Notifications, func(s v1alpha1.NotificationStatus) bool { return s.Attempts == 0 }), nil
 	}
 	if err := wait.PollUntilContextTimeout(n.t.Context(), 100*time.Millisecond, 5*time.Minute, true, has); err != nil { // there are hundreds of deliveries
-		n.t.Fatalf("waiting until canary-%s has run and told: %v", name, err)
+		n.t.Fatalf("waiting until canary-%s has run and sent its notifications: %v", name, err)
 	}
 }
 
@@ -212,16 +212,16 @@ func (n *canaries) wantRuns(c client.Client, names []string) {
 	for _, name := range names {
 		run, err := n.run(n.t.Context(), c, name)
 		must(n.t, err)
-		told := 0
+		delivered := 0
 		for _, s := range run.Status.Notifications {
 			if s.State == v1alpha1.NotificationDelivered {
-				told++
+				delivered++
 			} else {
 				n.t.Errorf("%s: notification %s: %s", name, s.Name, s.Message)
 			}
 		}
-		if run.Status.Considered == 0 || told == 0 {
-			n.t.Errorf("%s: %d notifications were delivered, and the run was to deal with objects: %s %s", name, told, run.Status.Reason, run.Status.Message)
+		if run.Status.Considered == 0 || delivered == 0 {
+			n.t.Errorf("%s: %d notifications were delivered, and the run was to deal with objects: %s %s", name, delivered, run.Status.Reason, run.Status.Message)
 		}
 		n.t.Logf("%s: %s, %+v: %s", name, run.Status.Reason, run.Status.RunCounts, fmt.Sprintf("%.300s", run.Status.Message))
 	}

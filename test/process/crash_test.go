@@ -200,7 +200,7 @@ func sides(place int) []bool {
 }
 
 // TestCrash kills the manager at its requests, one after the other, and lets the next one find out what became of the run. The run
-// comes to its end, all that was to be touched is, once, nothing else is, and the record tells all of it.
+// comes to its end, all that was to be touched is, once, nothing else is, and the record lists all of it.
 func TestCrash(t *testing.T) {
 	start := time.Now()
 	c := newCrasher(t)

@@ -63,7 +63,7 @@ func TestHostileCleanerBesideANormalOne(t *testing.T) {
 			t.Errorf("%s: %s: %s", run.Name, run.Status.Reason, run.Status.Message)
 		}
 	}
-	var slowest time.Duration // told, and not judged: it is the machine's
+	var slowest time.Duration // logged, and not judged: it is the machine's
 	beside := 0
 	for _, run := range of("normal") {
 		slowest = max(slowest, run.Status.CompletionTime.Sub(run.Spec.NominalTime.Time))

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// measured tells how long something took beside its target: in the test's log, and at the end of the file MEASURED, which .ci/run
+// measured records how long something took beside its target: in the test's log, and at the end of the file MEASURED, which .ci/run
 // prints.
 func measured(t *testing.T, what string, took, target time.Duration) {
 	t.Helper()

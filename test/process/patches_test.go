@@ -75,7 +75,7 @@ func (m *manager) peak(t *testing.T) int64 {
 	must(t, err)
 	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
 	if found == nil {
-		t.Skip("this system does not tell how much memory a process took")
+		t.Skip("this system does not say how much memory a process took")
 	}
 	kilobytes, err := strconv.ParseInt(string(found[1]), 10, 64)
 	must(t, err)

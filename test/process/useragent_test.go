@@ -14,7 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/test/faultproxy"
 )
 
-// TestRequestsNameTheCleaner: the API server can tell whose run a request is of: its lists, its deletes and its records. What the
+// TestRequestsNameTheCleaner: the API server knows whose run a request is of: its lists, its deletes and its records. What the
 // operator does for all of them names none.
 func TestRequestsNameTheCleaner(t *testing.T) {
 	proxy := faultproxy.Start(t, env.Config)

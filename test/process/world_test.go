@@ -97,7 +97,7 @@ func configMaps(t *testing.T, c client.Client, namespace string) map[types.UID]*
 	return objects
 }
 
-// isOver reports whether the Cleaner's status tells the end of its run.
+// isOver reports whether the Cleaner's status shows the end of its run.
 func (w *world) isOver(ctx context.Context) (bool, error) {
 	err := w.client.Get(ctx, client.ObjectKeyFromObject(w.cleaner), w.cleaner)
 	return w.cleaner.Status.LastRun != nil && w.cleaner.Status.ActiveRun == nil, err

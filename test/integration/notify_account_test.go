@@ -14,8 +14,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 )
 
-// wantUntold fails the test if a service was told, or a Secret or a Report of the test read or written.
-func (b *bench) wantUntold(service *receiver, c *v1alpha1.Cleaner) {
+// wantNotNotified fails the test if a service got anything, or a Secret or a Report of the test read or written.
+func (b *bench) wantNotNotified(service *receiver, c *v1alpha1.Cleaner) {
 	b.t.Helper()
 	reads := b.requests.count(http.MethodGet, "/secrets/hook")
 	reports := b.requests.count(http.MethodPost, "/reports") + b.requests.count(http.MethodPatch, "/reports/"+c.Name)
@@ -24,8 +24,8 @@ func (b *bench) wantUntold(service *receiver, c *v1alpha1.Cleaner) {
 	}
 }
 
-// A run that lacks the account that it needs tells nobody: its Secret would be read with the operator's rights.
-func TestRunWithoutItsAccountTellsNobody(t *testing.T) {
+// A run that lacks the account that it needs notifies nobody: its Secret would be read with the operator's rights.
+func TestRunWithoutItsAccountNotifiesNobody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, requireAccount)
 	b.sends()
@@ -39,27 +39,27 @@ func TestRunWithoutItsAccountTellsNobody(t *testing.T) {
 	run := b.run(c)
 	wantRun(t, run, v1alpha1.ReasonServiceAccountRequired, lacksAccount)
 	if left := b.stored(run).Status.Notifications; len(left) > 0 {
-		t.Errorf("the record has %+v to tell", left)
+		t.Errorf("the record has %+v to send", left)
 	}
-	b.wantUntold(service, c)
-	// Nor is one told that ended before the flag was there.
+	b.wantNotNotified(service, c)
+	// Nor does one notify that ended before the flag was there.
 	run.Spec.ServiceAccountRef = nil
 	b.wantNotDelivered(c, run, "it was not sent: the run named no ServiceAccount, and the operator runs with --require-service-account")
-	b.wantUntold(service, c)
+	b.wantNotNotified(service, c)
 }
 
 // wantNotDelivered hands the first notification of a Cleaner to the sender, as the outbox does.
 func (b *bench) wantNotDelivered(c *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, want string) {
 	b.t.Helper()
 	err := b.runner.Delivery.Deliver(b.t.Context(), notify.Message{Cleaner: c, Run: run, Notification: "hook"}, c.Spec.Notifications[0])
-	var told *notify.Error
-	if !errors.As(err, &told) || !told.Permanent || !strings.Contains(told.Reason, want) {
+	var failure *notify.Error
+	if !errors.As(err, &failure) || !failure.Permanent || !strings.Contains(failure.Reason, want) {
 		b.t.Errorf("the error is %v, want %q", err, want)
 	}
 }
 
-// What a run found with one account's rights is not told to the Secrets of another, nor are these read with the first one's rights.
-func TestNothingIsToldWhenTheAccountChanged(t *testing.T) {
+// What a run found with one account's rights is not sent with the Secrets of another, nor are these read with the first one's rights.
+func TestNothingIsSentWhenTheAccountChanged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.sends()
@@ -74,11 +74,11 @@ func TestNothingIsToldWhenTheAccountChanged(t *testing.T) {
 	} {
 		edit(b, c, func(c *v1alpha1.Cleaner) { hook(c); account(c) })
 		b.wantNotDelivered(c, runs[c], changed)
-		b.wantUntold(service, c)
+		b.wantNotNotified(service, c)
 	}
 	edit(b, asAccount, naming(b.namespace, "other"))
 	b.wantNotDelivered(asAccount, runs[asAccount], changed)
-	b.wantUntold(service, asAccount)
+	b.wantNotNotified(service, asAccount)
 }
 
 // A run that waits for its turn was asked for as one account, and does not begin as another.

@@ -71,8 +71,8 @@ func (b *bench) webhookTo(name, address string) func(*v1alpha1.Cleaner) {
 func (b *bench) sends() (tried func(run *v1alpha1.CleanerRun) map[string]v1alpha1.NotificationStatus) {
 	b.t.Helper()
 	b.runner.Delivery.Sender = notify.NewSender(nil, nil, egress.NewGuard(egress.Hosts{"127.0.0.1": true}, env.Config.Host), clock.RealClock{})
-	outbox := &notify.Outbox{Run: b.runner.Record.Journal.Find, Cleaner: b.runner.Record.Journal.Cleaner, Client: b.live, Clock: clock.RealClock{}, Deliver: b.runner.Delivery.Deliver, Told: func(string) {}, Tried: b.runner.Record.Metrics.Notified}
-	b.runner.Delivery.Outbox = outbox.Tell
+	outbox := &notify.Outbox{Run: b.runner.Record.Journal.Find, Cleaner: b.runner.Record.Journal.Cleaner, Client: b.live, Clock: clock.RealClock{}, Deliver: b.runner.Delivery.Deliver, Changed: func(string) {}, Tried: b.runner.Record.Metrics.Notified}
+	b.runner.Delivery.Outbox = outbox.Notify
 	ctx, stop := context.WithCancel(b.t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() { must(b.t, outbox.Start(ctx)) })
@@ -97,8 +97,8 @@ func (b *bench) sends() (tried func(run *v1alpha1.CleanerRun) map[string]v1alpha
 	}
 }
 
-// Every channel is told on its own: one that fails, or has no Secret, does not stop the next one or the run.
-func TestChannelsAreTold(t *testing.T) {
+// Every channel is notified on its own: one that fails, or has no Secret, does not stop the next one or the run.
+func TestChannelsAreNotified(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	tried := b.sends()
@@ -131,8 +131,8 @@ func TestChannelsAreTold(t *testing.T) {
 	}
 }
 
-// A run in which nothing matched is not told, unless the Cleaner asks for that.
-func TestChannelsAreNotToldOfNothing(t *testing.T) {
+// A run in which nothing matched sends nothing, unless the Cleaner asks for that.
+func TestChannelsAreNotNotifiedOfNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	tried := b.sends()
@@ -142,11 +142,11 @@ func TestChannelsAreNotToldOfNothing(t *testing.T) {
 	})
 	got := tried(b.run(c))
 	if len(got) != 1 || got["always"].State != v1alpha1.NotificationDelivered || len(service.got()) != 1 || !strings.Contains(service.got()[0], c.Name+": 0 matched") {
-		t.Errorf("the entries are %+v; it was told %v", got, service.got())
+		t.Errorf("the entries are %+v; it got %v", got, service.got())
 	}
 }
 
-// A Cleaner that names an account is told at no private address of which its Secret's namespace has no Service.
+// A Cleaner that names an account notifies no private address of which its Secret's namespace has no Service.
 func TestAccountsReachNoPrivateAddress(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -173,10 +173,10 @@ func TestSecretIsReadAsTheAccount(t *testing.T) {
 	want := "Let ServiceAccount " + b.namespace + "/cleaner get it: a Role in namespace " + b.namespace + " with verb get, resource secrets and resourceNames [hook], and a RoleBinding"
 	got := tried(run)["hook"]
 	if run.Status.Phase != v1alpha1.RunCompleted || len(service.got()) != 0 || got.State != v1alpha1.NotificationPending || !strings.Contains(got.Message, want) {
-		t.Fatalf("the entry is %+v; it was told %v; the run is %+v", got, service.got(), run.Status)
+		t.Fatalf("the entry is %+v; it got %v; the run is %+v", got, service.got(), run.Status)
 	}
 	b.allow(b.accountName(), b.namespace, named(may("secrets", "get"), "hook"))
 	if got = tried(b.run(c))["hook"]; got.State != v1alpha1.NotificationDelivered || len(service.got()) != 1 {
-		t.Fatalf("the entry is %+v; it was told %v", got, service.got())
+		t.Fatalf("the entry is %+v; it got %v", got, service.got())
 	}
 }

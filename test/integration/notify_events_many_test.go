@@ -28,7 +28,7 @@ func TestEventsAreWrittenInTheEnd(t *testing.T) {
 	const n = 40
 	b := newBench(t)
 	p := b.post()
-	p.outbox.Deliver, b.runner.Delivery.Outbox = b.runner.Delivery.Deliver, p.outbox.Tell
+	p.outbox.Deliver, b.runner.Delivery.Outbox = b.runner.Delivery.Deliver, p.outbox.Notify
 	b.configMaps(b.namespace, "old", n)
 	var asked atomic.Int32
 	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
@@ -78,14 +78,14 @@ func TestEventsAfterARestart(t *testing.T) {
 	run.Status.ObjectsOmitted, run.Status.Skipped = 7, 7 // they were left alone, and need no Event
 	must(t, b.runner.Delivery.Deliver(t.Context(), message, c.Spec.Notifications[0]))
 	run.Status.Acted += 7
-	var told *notify.Error
+	var failure *notify.Error
 	b.refusing(http.MethodPost, "/events", "connection reset by peer")
-	if err := b.runner.Delivery.Deliver(t.Context(), message, c.Spec.Notifications[0]); !errors.As(err, &told) || told.Permanent {
+	if err := b.runner.Delivery.Deliver(t.Context(), message, c.Spec.Notifications[0]); !errors.As(err, &failure) || failure.Permanent {
 		t.Fatalf("it says %v", err)
 	}
 	b.requests.setMeddle(nil)
 	err := b.runner.Delivery.Deliver(t.Context(), message, c.Spec.Notifications[0])
-	if !errors.As(err, &told) || !told.Permanent || !strings.Contains(told.Reason, "Events on 7 more objects may not have been written") {
+	if !errors.As(err, &failure) || !failure.Permanent || !strings.Contains(failure.Reason, "Events on 7 more objects may not have been written") {
 		t.Fatalf("it says %v", err)
 	}
 }
@@ -111,8 +111,8 @@ func TestEventsInANamespaceThatEnds(t *testing.T) {
 	run := b.run(c)
 	must(t, b.user.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.namespace}}))
 	err := b.runner.Delivery.Deliver(t.Context(), notify.Message{Cleaner: c, Run: run, Notification: "Event"}, c.Spec.Notifications[0])
-	var told *notify.Error
-	if !errors.As(err, &told) || !told.Permanent || !strings.Contains(told.Reason, "namespace "+b.namespace+" is gone, or is being deleted, and takes no Events") {
+	var failure *notify.Error
+	if !errors.As(err, &failure) || !failure.Permanent || !strings.Contains(failure.Reason, "namespace "+b.namespace+" is gone, or is being deleted, and takes no Events") {
 		t.Fatalf("it says %v", err)
 	}
 }

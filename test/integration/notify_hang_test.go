@@ -23,7 +23,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-var hangRuns = flag.Int("hang-runs", 60, "how many runs have a channel that hangs to tell, beside one that does not")
+var hangRuns = flag.Int("hang-runs", 60, "how many runs notify a channel that hangs, beside one that does not")
 
 // hole is a service that takes connections and never answers.
 type hole struct {
@@ -57,7 +57,7 @@ func newHole(t *testing.T) *hole {
 	return h
 }
 
-// F26: many runs have something to tell to a service that hangs, and to one that does not. The latter is told all, new runs do not
+// F26: many runs notify a service that hangs, and one that does not. The latter gets all, new runs do not
 // wait for anybody, and what waits for the service that hangs takes no goroutines and connections. It counts the process's own, so
 // it does not run beside others.
 func TestServiceThatHangsBesideAGoodOne(t *testing.T) {
@@ -86,7 +86,7 @@ func TestServiceThatHangsBesideAGoodOne(t *testing.T) {
 		return len(good.got()) >= many+newRuns, nil
 	}))
 	if got := len(good.got()); got != many+newRuns {
-		t.Errorf("the good service was told %d times of %d runs", got, many+newRuns)
+		t.Errorf("the good service was notified %d times of %d runs", got, many+newRuns)
 	}
 	hanging.mutex.Lock()
 	defer hanging.mutex.Unlock()

@@ -24,9 +24,9 @@ import (
 // post is an outbox whose services answer as a test says.
 type post struct {
 	*bench
-	outbox *notify.Outbox
-	clock  *testingclock.FakeClock
-	told   chan string
+	outbox  *notify.Outbox
+	clock   *testingclock.FakeClock
+	changed chan string
 
 	mu      sync.Mutex
 	answers map[string]func(ctx context.Context) error
@@ -35,8 +35,8 @@ type post struct {
 
 func (b *bench) post() *post {
 	b.t.Helper()
-	p := &post{bench: b, clock: testingclock.NewFakeClock(b.clock.Now()), told: make(chan string, 100), answers: map[string]func(context.Context) error{}}
-	p.outbox = &notify.Outbox{Run: b.runner.Record.Journal.Find, Cleaner: b.runner.Record.Journal.Cleaner, Client: b.live, Clock: p.clock, Deliver: p.deliver, Told: func(name string) { p.told <- name }, Tried: b.runner.Record.Metrics.Notified}
+	p := &post{bench: b, clock: testingclock.NewFakeClock(b.clock.Now()), changed: make(chan string, 100), answers: map[string]func(context.Context) error{}}
+	p.outbox = &notify.Outbox{Run: b.runner.Record.Journal.Find, Cleaner: b.runner.Record.Journal.Cleaner, Client: b.live, Clock: p.clock, Deliver: p.deliver, Changed: func(name string) { p.changed <- name }, Tried: b.runner.Record.Metrics.Notified}
 	ctx, stop := context.WithCancel(b.t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() { must(b.t, p.outbox.Start(ctx)) })
@@ -80,7 +80,7 @@ func (p *post) ended(c *v1alpha1.Cleaner) *v1alpha1.CleanerRun {
 func (p *post) wait(c *v1alpha1.Cleaner) {
 	p.t.Helper()
 	select {
-	case name := <-p.told:
+	case name := <-p.changed:
 		if name != c.Name {
 			p.t.Fatalf("it got on for %s", name)
 		}
@@ -184,9 +184,9 @@ func TestOutboxThatHangs(t *testing.T) {
 	left, err := b.runner.Record.Journal.Sweep(t.Context(), 1<<40)
 	must(t, err)
 	second := b.post()
-	for i := range left.Untold {
-		if left.Untold[i].Name == run.Name {
-			second.outbox.Add(&left.Untold[i])
+	for i := range left.Unsent {
+		if left.Unsent[i].Name == run.Name {
+			second.outbox.Add(&left.Unsent[i])
 		}
 	}
 	second.wait(c)
@@ -280,7 +280,7 @@ func TestConditionFollowsTheOutbox(t *testing.T) {
 	wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonDelivering, "could not be delivered yet", "no Report today", "; it will be tried again at ")
 	b.requests.setMeddle(nil)
 	p := b.post()
-	p.outbox.Deliver, p.outbox.Told = b.runner.Delivery.Deliver, func(name string) { b.reconciler.Told(name); p.told <- name }
+	p.outbox.Deliver, p.outbox.Changed = b.runner.Delivery.Deliver, func(name string) { b.reconciler.NotificationsChanged(name); p.changed <- name }
 	var run v1alpha1.CleanerRun
 	must(t, b.user.Get(t.Context(), client.ObjectKey{Name: c.Status.LastRun.Name}, &run))
 	must(t, b.runner.Record.Journal.Prune(t.Context(), c, &journal.History{}))

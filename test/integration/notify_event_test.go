@@ -28,7 +28,7 @@ func (b *bench) objectEvents(c *v1alpha1.Cleaner) []eventsv1.Event {
 	return mine
 }
 
-// Event: one Event per object: type Normal, reason K8sCleaner, action = the Cleaner action. Of what is protected, only a Scan tells.
+// Event: one Event per object: type Normal, reason K8sCleaner, action = the Cleaner action. Of what is protected, only a Scan writes any.
 func TestEventPerHandledObject(t *testing.T) {
 	t.Parallel()
 	for action, note := range map[v1alpha1.Action]string{
@@ -145,7 +145,7 @@ func TestUndeliveredNotificationDoesNotFailTheRun(t *testing.T) {
 	run, err := b.runner.Record.Journal.Find(t.Context(), c.Status.LastRun.Name)
 	must(t, err)
 	tried(run)
-	b.reconciler.Told(c.Name)
+	b.reconciler.NotificationsChanged(c.Name)
 	c = b.reconcile(c)
 	wantCondition(t, c, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 deleted")
 	wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonDelivering,
