@@ -62,7 +62,7 @@ func (r *CleanerReconciler) assess(
 	}
 	if exhausted(cleaner) {
 		setReady(cleaner, metav1.ConditionFalse, v1alpha1.ReasonBudgetExhausted, fmt.Sprintf(
-			"The schedule is stopped, because in the last %d runs the scripts used up their time or memory; condition RunSucceeded says how. Mend the script, or ask for a run (%s): when one goes well, the schedule goes on.",
+			"The schedule is stopped, because in the last %d runs the scripts used up their time or memory; condition RunSucceeded says how. Correct the script, or ask for a run (%s): when one goes well, the schedule goes on.",
 			cleaner.Status.ExhaustedRuns,
 			v1alpha1.RunRequestedAtAnnotation,
 		))

@@ -42,20 +42,20 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 	}
 	touched = t.planWords(touched, outcomes)
 	touched += unjudgedWords(d.view) + unknownWords(record, d)
-	along := summary.DeletedWith(record, outcomes)
+	with := summary.DeletedWith(record, outcomes)
 	if record.Status.Plan != nil {
 		phase, reason := t.planPhase()
-		return end(phase, reason, touched+waitingWords(d)+along)
+		return end(phase, reason, touched+waitingWords(d)+with)
 	}
 	if first, reason := firstFailure(outcomes); first != nil {
 		return end(v1alpha1.RunFailed, reason,
-			fmt.Sprintf("%s The first failure was on %s: %s", touched+along, first.Object, first.Detail))
+			fmt.Sprintf("%s The first failure was on %s: %s", touched+with, first.Object, first.Detail))
 	}
 	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
 	if d.view.unjudged != nil {
 		phase, reason = v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed
 	}
-	return end(phase, reason, touched+waitingWords(d)+nowhereWords(d.view)+summary.Much(record)+along+clockWords(d.view))
+	return end(phase, reason, touched+waitingWords(d)+emptyScopeWords(d.view)+summary.Much(record)+with+clockWords(d.view))
 }
 
 // firstFailure is the first object that failed, nil when none did, and the reason for which the run fails by them all.
@@ -133,15 +133,15 @@ func waitingWords(d *decision) string {
 	return fmt.Sprintf(" %d more matched, but %s.", d.waiting, by)
 }
 
-// nowhereWords draws attention to a selector that looked nowhere.
-func nowhereWords(v *view) string {
+// emptyScopeWords names the selectors that looked in no namespace.
+func emptyScopeWords(v *view) string {
 	text := ""
 	for i, selection := range v.selections {
 		if !selection.Scope.Cluster && len(selection.Scope.Namespaces) == 0 {
 			text += fmt.Sprintf(" resourceSelectors[%d].namespaceSelector matches no namespace.", i)
 		}
 	}
-	for _, words := range v.nowhere {
+	for _, words := range v.emptyScopes {
 		text += " " + words
 	}
 	return text

@@ -199,7 +199,7 @@ func (s Read) readNowhere(ctx context.Context, t *task, v *view) error {
 		if t.acts() && t.expressions.aggregate != nil {
 			errs = append(errs, err)
 		} else { // nothing is selected, whether it is there or not
-			v.nowhere = append(v.nowhere, summary.OneLine(err)+".")
+			v.emptyScopes = append(v.emptyScopes, summary.OneLine(err)+".")
 		}
 	}
 	return errors.Join(errs...)

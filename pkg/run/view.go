@@ -50,8 +50,8 @@ type view struct {
 	hidden map[schema.GroupVersionKind]error
 	// denied says why it is too early to ask for an object again that admission denied. Empty if it is not.
 	denied func(object.Object) string
-	// nowhere says which selectors look in a namespace that does not exist, or may not.
-	nowhere []string
+	// emptyScopes says which selectors look in a namespace that does not exist, or may not.
+	emptyScopes []string
 	// clock says why ages could not be judged.
 	clock error
 	// unread says why not everything was read, and unjudged why objects could not be judged. See whyIncomplete.
