@@ -113,8 +113,8 @@ func (f *Finder) judgeIngress(found Finding, backends []graph.Name, class graph.
 	switch {
 	case len(found.Unknown) > 0:
 		found.Reason = "nobody can tell whether its backends exist"
-	case len(backends) == 0:
-		found.Confidence, found.Reason = v1alpha1.ConfidenceLikely, "it has no backend"
+	case len(backends) == 0: // the default backend of its controller, or a certificate, may be what it is for
+		found.Confidence, found.Reason = v1alpha1.ConfidenceWeak, "it has no backend"
 	default:
 		found.Confidence = v1alpha1.ConfidenceCertain
 		found.Reason = "none of its backends exists: " + namesOf(backends)
