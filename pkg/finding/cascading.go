@@ -18,8 +18,7 @@ func (f *Finder) doubt() {
 			case !c.isFound:
 			case c.found.Type == v1alpha1.FindingCascading:
 				cascading = append(cascading, &c.found)
-			case c.found.Confidence == v1alpha1.ConfidenceWeak &&
-				(c.found.Type == v1alpha1.FindingUnused || c.found.Type == v1alpha1.FindingIdle):
+			case isWeakUser(&c.found):
 				weak[nameOf(&c.found)] = true
 			}
 		}
@@ -33,6 +32,12 @@ func (f *Finder) doubt() {
 			}
 		}
 	}
+}
+
+// isWeakUser reports whether what was found may use what it names after all.
+func isWeakUser(found *Finding) bool {
+	return found.Confidence == v1alpha1.ConfidenceWeak &&
+		(found.Type == v1alpha1.FindingUnused || found.Type == v1alpha1.FindingIdle)
 }
 
 // leastSure is a user of a Cascading finding that may be in use after all.

@@ -135,20 +135,11 @@ func suspended(since time.Time) *candidate {
 // failingPeriods is how many periods a CronJob may pass without success.
 const failingPeriods = 3
 
-// lookFailingCronJob looks at a CronJob whose Jobs do not succeed. One that was never scheduled may be new, and one that
-// was changed may have been mended or resumed: its periods count from then. A Job that still runs may succeed.
+// lookFailingCronJob looks at a CronJob whose Jobs do not succeed. One that was never scheduled may be new. A Job that
+// still runs may succeed.
 func lookFailingCronJob(f *Finder, o *object.Parts) *candidate {
 	spec, status := o.At("spec"), o.At("status")
-	scheduled, succeeded := timeAt(status.Field("lastScheduleTime")), timeAt(status.Field("lastSuccessfulTime"))
-	since := succeeded
-	if since.IsZero() {
-		since = o.Created
-	}
-	for _, field := range []string{"schedule", "timeZone", "suspend", "jobTemplate"} {
-		if at := changedAt(o, field); at.After(since) {
-			since = at
-		}
-	}
+	scheduled, since := timeAt(status.Field("lastScheduleTime")), hadToSucceedSince(o)
 	if spec.Field("suspend").String() == "true" || scheduled.IsZero() || since.IsZero() || !scheduled.After(since) {
 		return nil
 	}
@@ -173,6 +164,21 @@ func lookFailingCronJob(f *Finder, o *object.Parts) *candidate {
 		break
 	}
 	return c
+}
+
+// hadToSucceedSince is from when the periods of a CronJob count: since its last success, or since it was changed after
+// that, which may have mended or resumed it.
+func hadToSucceedSince(o *object.Parts) time.Time {
+	since := timeAt(o.At("status", "lastSuccessfulTime"))
+	if since.IsZero() {
+		since = o.Created
+	}
+	for _, field := range []string{"schedule", "timeZone", "suspend", "jobTemplate"} {
+		if at := changedAt(o, field); at.After(since) {
+			since = at
+		}
+	}
+	return since
 }
 
 // parseCron reads a schedule. The parser panics at some texts.

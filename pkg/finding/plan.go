@@ -32,6 +32,7 @@ func (f *Finder) needs() needs {
 		map[schema.GroupKind]bool{},
 		map[schema.GroupKind]bool{},
 	}
+	n.everywhere[cronJobs] = slices.ContainsFunc(f.rows, (*row).readsCommands)
 	f.needWatched(n)
 	for _, r := range f.rows {
 		// What is cluster-scoped may be used in any namespace.
@@ -51,12 +52,12 @@ func (f *Finder) needs() needs {
 			n.add(n.reads, scalers, crosses)
 		}
 		n.add(n.reads, r.reads, crosses)
-		if slices.Contains(r.reads, cronJobs) { // their commands may scale workloads of other namespaces
-			n.everywhere[cronJobs] = true
-		}
 	}
 	return n
 }
+
+// readsCommands reports whether the row reads the commands of CronJobs. They may scale workloads of other namespaces.
+func (r *row) readsCommands() bool { return slices.Contains(r.reads, cronJobs) }
 
 // add adds kinds to sources or reads. crosses says that their objects matter in all namespaces.
 func (n needs) add(to map[schema.GroupKind]bool, kinds []schema.GroupKind, crosses bool) {
