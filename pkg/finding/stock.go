@@ -33,7 +33,7 @@ const (
 		`local-path-provisioner-.*|clustercidrs-node|storage-version-migration-.*`
 )
 
-// stockNames are those of the distributions: kubeadm, EKS, GKE, AKS, OpenShift, k3s, RKE2 and minikube.
+// stockNames are those of the distributions: kubeadm, EKS, GKE, AKS, OpenShift, Rancher, k3s, RKE2 and minikube.
 var stockNames = []stockName{
 	stockNamed("ConfigMap", "", `openshift-service-ca\.crt|istio-ca-root-cert|.*\.v[0-9]+\.helm-history`),
 	stockNamed("ConfigMap", "", `kubecleaner-references`), // what users declare to us
@@ -64,6 +64,9 @@ var stockNames = []stockName{
 	),
 	stockNamed("Secret", "kubernetes-dashboard", `kubernetes-dashboard-(certs|csrf|key-holder)`),
 	stockNamed("Secret", "openshift-.*", `.*`),
+	// Rancher reads what it keeps there through the API, such as the credentials of clouds.
+	stockNamed("ConfigMap", "cattle-.*", `.*`),
+	stockNamed("Secret", "cattle-.*", `.*`),
 	stockNamed("ServiceAccount", "", `builder|deployer`), // OpenShift makes them in each namespace
 	stockNamed(
 		"ServiceAccount",
