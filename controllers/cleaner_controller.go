@@ -110,6 +110,8 @@ type CleanerReconciler struct {
 	checks *semaphore.Weighted
 	// queue is nil until the controller starts: then every Cleaner is looked at.
 	queue atomic.Pointer[workqueue.TypedRateLimitingInterface[reconcile.Request]]
+	// firstLook is when this process looked at a Cleaner first. Nil until then.
+	firstLook atomic.Pointer[time.Time]
 	// memories are what is remembered of each Cleaner, by name.
 	memories sync.Map
 }
@@ -157,6 +159,7 @@ func (r *CleanerReconciler) Reconcile(
 	ctx context.Context,
 	request reconcile.Request,
 ) (result reconcile.Result, err error) {
+	r.begun()
 	defer func() {
 		if ctx.Err() != nil { // the operator stops, which is no fault: the next one looks at every Cleaner
 			result, err = reconcile.Result{}, nil

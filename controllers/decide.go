@@ -28,10 +28,15 @@ func declineRun(cleaner *v1alpha1.Cleaner, requested string, asked bool) {
 	if !asked {
 		return
 	}
-	cleaner.Status.LastHandledRunRequest = requested
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
+	decline(cleaner, requested, ready.Message)
+}
+
+// decline answers a request for a run with the reason why there is none.
+func decline(cleaner *v1alpha1.Cleaner, requested, why string) {
+	cleaner.Status.LastHandledRunRequest = requested
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonFailed,
-		"The run that was asked for did not begin: "+ready.Message)
+		"The run that was asked for did not begin: "+why)
 }
 
 // decide plans the next run and picks the one that is due. A nil plan means that the Cleaner cannot run.
@@ -69,6 +74,7 @@ func (r *CleanerReconciler) startNext(
 		r.start(cleaner, round, v1alpha1.ActiveRun{NominalTime: metav1.NewTime(due), Trigger: v1alpha1.TriggerSchedule})
 	case manual && restored(cleaner, requested):
 		cleaner.Status.LastHandledRunRequest = requested
+	case manual && r.declineStale(cleaner, requested):
 	case manual:
 		nominal, wait := manualTime(cleaner, now)
 		if wait > 0 {

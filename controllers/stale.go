@@ -1,0 +1,45 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// requestLife is for how long a request for a run may wait for an operator: for its takeover or its upgrade, but not for
+// the one that somebody installs days later.
+const requestLife = 15 * time.Minute
+
+// begun is when this process looked at a Cleaner first: when it became the leader.
+func (r *CleanerReconciler) begun() time.Time {
+	now := r.Clock.Now()
+	if r.firstLook.CompareAndSwap(nil, &now) {
+		return now
+	}
+	return *r.firstLook.Load()
+}
+
+// staleWords say why a request is not answered that was made long before this operator came up: nobody expects its run
+// any more. They are empty for any other request, also for one that does not say when it was made, in RFC 3339. A request
+// that waits for a run to end does not get stale.
+func staleWords(requested string, begun time.Time) string {
+	asked, err := time.Parse(time.RFC3339, requested)
+	if err != nil || !asked.Before(begun.Add(-requestLife)) {
+		return ""
+	}
+	return fmt.Sprintf("it was asked for at %s, and no operator was there for more than %d minutes; ask again",
+		asked.UTC().Format(timeFormat), int(requestLife.Minutes()))
+}
+
+// declineStale answers a stale request without a run. It reports whether it did.
+func (r *CleanerReconciler) declineStale(cleaner *v1alpha1.Cleaner, requested string) bool {
+	why := staleWords(requested, r.begun())
+	if why != "" {
+		decline(cleaner, requested, why)
+	}
+	return why != ""
+}
