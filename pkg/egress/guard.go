@@ -61,7 +61,7 @@ func (g Guard) Host(ctx context.Context, host string) (check func(netip.Addr) er
 	if g.Allowed[name] {
 		return onlyHosts, nil
 	}
-	own, err := g.own(ctx)
+	own, err := g.own(ctx, isAddress(name))
 	if err != nil {
 		return nil, err
 	}
@@ -164,8 +164,10 @@ func (g Guard) Addresses(ctx context.Context, host string) ([]netip.Addr, error)
 	return g.lookup(ctx, "ip", host) // the cluster's domain is another
 }
 
-// own are the addresses of the API server and of this machine.
-func (g Guard) own(ctx context.Context) ([]netip.Addr, error) {
+// own are the addresses of the API server and of this machine. withoutDNS is of a host that needs no DNS: then the
+// address of the API server that a Pod is given, which is that of its Service, is enough when the DNS does not answer.
+func (g Guard) own(ctx context.Context, withoutDNS bool) ([]netip.Addr, error) {
+	withoutDNS = withoutDNS && isAddress(g.apiServer)
 	var all []netip.Addr
 	for _, name := range []string{g.apiServer, ownService} {
 		if name == "" {
@@ -173,7 +175,7 @@ func (g Guard) own(ctx context.Context) ([]netip.Addr, error) {
 		}
 		found, err := g.lookup(ctx, "ip", name)
 		var dns *net.DNSError
-		if err != nil && (name != ownService || !errors.As(err, &dns) || !dns.IsNotFound) {
+		if err != nil && (name != ownService || !errors.As(err, &dns) || !dns.IsNotFound && !withoutDNS) {
 			return nil, fmt.Errorf("finding out which address is the API server's: %w", err)
 		}
 		all = append(all, found...)
@@ -191,6 +193,12 @@ func (g Guard) own(ctx context.Context) ([]netip.Addr, error) {
 		all[i] = Plain(all[i])
 	}
 	return all, nil
+}
+
+// isAddress reports whether a host is an address, which needs no DNS.
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
 }
 
 // serverName is the host of an API server, as a client's configuration names it.

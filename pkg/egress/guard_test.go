@@ -150,3 +150,49 @@ func TestDial(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A host that is an address needs no DNS: what is wrong with it is said also where the DNS does not answer.
+func TestAddressesNeedNoDNS(t *testing.T) {
+	t.Parallel()
+	silent := func(_ context.Context, _, host string) ([]netip.Addr, error) {
+		if ip, err := netip.ParseAddr(host); err == nil {
+			return []netip.Addr{ip}, nil
+		}
+		return nil, &net.DNSError{Name: host, IsTimeout: true}
+	}
+	for host, want := range map[string]struct{ operator, teamA error }{
+		"1.2.3.4":            {},
+		"172.31.255.1":       {teamA: ErrPrivate},
+		"169.254.169.254":    {ErrNotAHost, ErrNotAHost},
+		"127.0.0.1":          {ErrOwnMachine, ErrOwnMachine},
+		"10.96.0.1":          {ErrOwnMachine, ErrOwnMachine},
+		"::ffff:10.96.0.1":   {ErrOwnMachine, ErrOwnMachine},
+		"[64:ff9b::a60:1]":   {ErrOwnMachine, ErrOwnMachine},
+		"public.example.com": {&net.DNSError{}, &net.DNSError{}},
+	} {
+		for namespace, want := range map[string]error{"": want.operator, "team-a": want.teamA} {
+			g := NewGuard(nil, "https://10.96.0.1:443").WithLookup(silent, nil)
+			g.Namespace = namespace
+			err := connects(t, g, host)
+			var dns *net.DNSError
+			if unknown := errors.As(want, &dns); unknown && !errors.As(err, &dns) || !unknown && !errors.Is(err, want) {
+				t.Errorf("%s from %q: %v, want %v", host, namespace, err, want)
+			}
+		}
+	}
+	// The API server may have any address where its own is a name.
+	g := NewGuard(nil, "https://api.example.com:6443").WithLookup(silent, nil)
+	if _, err := g.Host(t.Context(), "1.2.3.4"); err == nil {
+		t.Error("the API server's address is not known")
+	}
+}
+
+// connects is why a host may not be connected to.
+func connects(t *testing.T, g Guard, host string) error {
+	t.Helper()
+	check, err := g.Host(t.Context(), host)
+	if err != nil {
+		return err
+	}
+	return check(netip.MustParseAddr(nameOf(host)))
+}
