@@ -160,10 +160,10 @@ func metadata(name, namespace string) map[string]any {
 func ForAccount(account v1alpha1.ServiceAccountRef, all []Right) ([]string, error) {
 	name := "kubecleaner:" + account.Namespace + ":" + account.Name // no two accounts have the same
 	text, err := terminal.AsYAML(map[string]any{
-		"apiVersion":                   "v1",
-		"kind":                         "ServiceAccount",
-		"metadata":                     metadata(account.Name, account.Namespace),
-		"automountServiceAccountToken": false,
+		"apiVersion": "v1",
+		"kind":       "ServiceAccount",
+		// Only its name: it may be there already, with settings of its own that Pods rely on.
+		"metadata": metadata(account.Name, account.Namespace),
 	})
 	if err != nil {
 		return nil, err
