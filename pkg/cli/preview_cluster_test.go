@@ -17,16 +17,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -39,6 +43,24 @@ var startCluster = sync.OnceValues(func() (*testenv.Env, error) {
 })
 
 var clusterSerial atomic.Int64
+
+// leads makes the cluster look as if an operator led it, for the whole time of the tests.
+func (s *site) leads() {
+	s.Helper()
+	ctx := s.Context()
+	created := func(o client.Object) {
+		if err := s.Create(ctx, o); !apierrors.IsAlreadyExists(err) {
+			must(s.T, err)
+		}
+	}
+	created(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.DefaultOperatorNamespace}})
+	created(&coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: cluster.DefaultOperatorNamespace, Name: cluster.LeaseName},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: ptr.To("operator"), RenewTime: &metav1.MicroTime{Time: time.Now()}, LeaseDurationSeconds: ptr.To(int32(36000)),
+		},
+	})
+}
 
 func realCluster(t *testing.T) *testenv.Env {
 	t.Helper()
@@ -67,6 +89,7 @@ func newSite(t *testing.T) *site {
 	must(t, err)
 	s := &site{T: t, Client: c, kubeconfig: env.Kubeconfig, namespace: fmt.Sprintf("cli-%d", clusterSerial.Add(1))}
 	must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}))
+	s.leads()
 	return s
 }
 

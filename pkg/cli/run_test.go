@@ -14,12 +14,14 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -145,6 +147,31 @@ func TestRunAsks(t *testing.T) {
 	at, err = time.Parse(time.RFC3339Nano, second.Annotations[v1alpha1.RunRequestedAtAnnotation])
 	if err != nil || at.Before(c.CreationTimestamp.Time) {
 		t.Errorf("the annotation is %q, the Cleaner is of %s: %v", at, c.CreationTimestamp, err)
+	}
+}
+
+// A request for an operator that is not there is a surprise when it comes: none is left.
+func TestRunWithoutAnOperator(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	elsewhere := func(o *terminal.Options) {
+		o.Getenv = func(name string) string { return map[string]string{"NAMESPACE": s.namespace}[name] }
+	}
+	const refused = "error: no operator is there to take the request up: nobody leads, and no Pod of it is available\n" +
+		"hint: no run was asked for; to see what is missing: kubectl cleaner doctor   [E-RUN-002]\n"
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: cluster.LeaseName}}
+	s.wants(s.call(t.Context(), elsewhere, "run", c.Name, "--yes"), codes.ExitError, "", refused)
+	lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To("gone"), RenewTime: &metav1.MicroTime{Time: time.Now().Add(-2 * time.Minute)}}
+	must(t, s.Create(t.Context(), lease))
+	s.wants(s.call(t.Context(), elsewhere, "run", c.Name, "--yes", "--wait"), codes.ExitError, "", refused)
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	if c.Annotations[v1alpha1.RunRequestedAtAnnotation] != "" {
+		t.Error("a run was asked for")
+	}
+	lease.Spec.RenewTime = &metav1.MicroTime{Time: time.Now()}
+	must(t, s.Update(t.Context(), lease))
+	if got := s.call(t.Context(), elsewhere, "run", c.Name, "--yes"); got.code != codes.ExitDone {
+		t.Errorf("with a leader: %+v", got)
 	}
 }
 
@@ -368,11 +395,11 @@ func TestRunUnanswered(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
 	ctx, cancel := context.WithCancel(t.Context())
-	var told atomic.Bool
+	var looks atomic.Int32
 	edit := func(o *terminal.Options) {
 		o.Clock = stepping(t, 20*time.Millisecond)
 		o.Getenv = func(name string) string {
-			if name == "NAMESPACE" && told.CompareAndSwap(false, true) { // it is about to say so
+			if name == "NAMESPACE" && looks.Add(1) == 2 { // after the look for an operator, it is about to say so
 				time.AfterFunc(100*time.Millisecond, cancel)
 			}
 			return ""

@@ -18,12 +18,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
-
-// leaseName is the Lease that the operator's replicas compete for: cmd/manager names it.
-const leaseName = "kubecleaner-leader"
 
 // operator looks whether one operator runs.
 func (p *patient) operator(context.Context) (lines []Line, well string) {
@@ -102,18 +100,14 @@ func because(d *appsv1.Deployment) string {
 	return ""
 }
 
-// leaseGrace is how much later than its duration a Lease may be renewed: the clocks of the operator and of the API
-// server differ a little.
-const leaseGrace = 15 * time.Second
-
 // leader looks whether somebody renews the Lease.
 func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
 	if value, given := p.flag("leader-elect"); given && value == "false" {
 		return nil, "the operator runs without leader election (--leader-elect=false)"
 	}
-	object := ref("Lease", p.namespace, leaseName)
+	object := ref("Lease", p.namespace, cluster.LeaseName)
 	var lease coordinationv1.Lease
-	err := p.api.Read(ctx, "/apis/coordination.k8s.io/v1/namespaces/"+p.namespace+"/leases/"+leaseName, &lease)
+	err := p.api.Read(ctx, cluster.LeasePath(p.namespace), &lease)
 	look := fmt.Sprintf("kubectl -n %s logs -l app.kubernetes.io/component=manager", p.namespace)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -131,8 +125,7 @@ func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
 		return []Line{{Status: Fail, Object: object, Message: "nobody leads: no run begins", WayOut: look}}, ""
 	}
 	age := p.there.Sub(lease.Spec.RenewTime.Time)
-	valid := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 15)) * time.Second
-	if age > valid+leaseGrace {
+	if !cluster.IsLed(&lease, p.there) {
 		return []Line{
 			{
 				Status: Fail,
@@ -263,12 +256,12 @@ func (p *patient) clocks(ctx context.Context) (lines []Line, well string) {
 		})
 	}
 	var lease coordinationv1.Lease
-	if p.api.Read(ctx, "/apis/coordination.k8s.io/v1/namespaces/"+p.namespace+"/leases/"+leaseName, &lease) == nil &&
+	if p.api.Read(ctx, cluster.LeasePath(p.namespace), &lease) == nil &&
 		lease.Spec.RenewTime != nil {
 		if ahead := lease.Spec.RenewTime.Sub(p.there).Round(time.Second); ahead > maxSkew {
 			lines = append(lines, Line{
 				Status: Fail,
-				Object: ref("Lease", p.namespace, leaseName),
+				Object: ref("Lease", p.namespace, cluster.LeaseName),
 				WayOut: "set the clock of its node",
 				Message: fmt.Sprintf(
 					"the operator's clock is %s ahead of that of the API server: ages cannot be judged, so runs touch nothing",

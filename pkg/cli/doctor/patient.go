@@ -70,7 +70,7 @@ func (o *options) examine(ctx context.Context, api *cluster.Client) (*patient, e
 		"/apis/apps/v1/deployments",
 		func(d *appsv1.Deployment) {
 			switch {
-			case isOperator(d):
+			case cluster.IsOperator(d):
 				p.deployments = append(p.deployments, *d)
 			case isLegacy(d):
 				p.legacies = append(p.legacies, *d)
@@ -158,11 +158,6 @@ func (p *patient) greet(ctx context.Context) error {
 	}
 	p.unversioned = json.Unmarshal(body, &p.kubernetes)
 	return nil
-}
-
-// isOperator goes by the labels of config/manager and of the chart.
-func isOperator(d *appsv1.Deployment) bool {
-	return d.Labels["app.kubernetes.io/name"] == "kubecleaner" && d.Labels["app.kubernetes.io/component"] == "manager"
 }
 
 // isLegacy goes by the image of k8s-cleaner and, because a mirror may call that otherwise, by its labels.

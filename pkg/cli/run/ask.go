@@ -6,6 +6,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // requestValue is a new value for the annotation: the time. One before the Cleaner's creation would be taken for one
@@ -50,4 +53,17 @@ func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alph
 	}
 	var answer v1alpha1.Cleaner
 	return &answer, json.Unmarshal(body, &answer)
+}
+
+// answering refuses where no operator is: the request would stand, and whoever installs an operator later does not
+// expect that it deletes something at once.
+func (o *options) answering(ctx context.Context, api *cluster.Client) error {
+	if !api.NoOperator(ctx, o.Getenv("NAMESPACE"), o.Now()) {
+		return nil
+	}
+	return terminal.Fail(
+		codes.RunNotAnswered,
+		errors.New("no operator is there to take the request up: nobody leads, and no Pod of it is available"),
+		"no run was asked for; to see what is missing: "+terminal.Program+" doctor",
+	)
 }

@@ -108,6 +108,9 @@ func (o *options) run(ctx context.Context, name string) error {
 	); err != nil {
 		return err
 	}
+	if err := o.answering(ctx, api); err != nil {
+		return err
+	}
 	o.tellUncopied(before)
 	if err := o.confirm(before); err != nil {
 		return err

@@ -1,0 +1,68 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
+)
+
+const (
+	// LeaseName is the Lease that the operator's replicas compete for: cmd/manager names it.
+	LeaseName = "kubecleaner-leader"
+	// leaseGrace is how much later than its duration a Lease may be renewed: the clocks of the operator and of the API
+	// server differ a little.
+	leaseGrace = 15 * time.Second
+)
+
+// LeasePath is where the Lease is.
+func LeasePath(namespace string) string {
+	return "/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + LeaseName
+}
+
+// IsOperator goes by the labels of config/manager and of the chart.
+func IsOperator(d *appsv1.Deployment) bool {
+	return d.Labels["app.kubernetes.io/name"] == "kubecleaner" && d.Labels["app.kubernetes.io/component"] == "manager"
+}
+
+// IsLed reports whether somebody leads by a Lease: it has a holder who renews it in time.
+func IsLed(lease *coordinationv1.Lease, now time.Time) bool {
+	if ptr.Deref(lease.Spec.HolderIdentity, "") == "" || lease.Spec.RenewTime == nil {
+		return false
+	}
+	valid := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 15)) * time.Second
+	return now.Sub(lease.Spec.RenewTime.Time) <= valid+leaseGrace
+}
+
+// NoOperator reports whether it is certain that there is no operator: nobody leads, and none of its Deployments has a
+// Pod that works. What may not be read says nothing. namespace is the operator's if it has no Deployment; empty for the
+// usual one.
+func (c *Client) NoOperator(ctx context.Context, namespace string, now time.Time) bool {
+	if c.mayBeLed(ctx, cmp.Or(namespace, DefaultOperatorNamespace), now) {
+		return false
+	}
+	var operators []appsv1.Deployment
+	err := List[appsv1.DeploymentList](ctx, c, "/apis/apps/v1/deployments", func(d *appsv1.Deployment) {
+		if IsOperator(d) {
+			operators = append(operators, *d)
+		}
+	})
+	return err == nil && !slices.ContainsFunc(operators, func(d appsv1.Deployment) bool {
+		return d.Status.AvailableReplicas > 0 || c.mayBeLed(ctx, d.Namespace, now)
+	})
+}
+
+// mayBeLed reports whether somebody leads in a namespace, or that is not known.
+func (c *Client) mayBeLed(ctx context.Context, namespace string, now time.Time) bool {
+	var lease coordinationv1.Lease
+	err := c.Read(ctx, LeasePath(namespace), &lease)
+	return !apierrors.IsNotFound(err) && (err != nil || IsLed(&lease, now))
+}
