@@ -158,7 +158,8 @@ func TestRunWithoutAnOperator(t *testing.T) {
 		o.Getenv = func(name string) string { return map[string]string{"NAMESPACE": s.namespace}[name] }
 	}
 	const refused = "error: no operator is there to take the request up: nobody leads, and no Pod of it is available\n" +
-		"hint: no run was asked for; to see what is missing: kubectl cleaner doctor   [E-RUN-002]\n"
+		"hint: no run was asked for; to see what is missing: kubectl cleaner doctor. If the operator runs outside the cluster " +
+		"without leader election, set the annotation apps.projectsveltos.io/run-requested-at to the time   [E-RUN-002]\n"
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: cluster.LeaseName}}
 	s.wants(s.call(t.Context(), elsewhere, "run", c.Name, "--yes"), codes.ExitError, "", refused)
 	lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To("gone"), RenewTime: &metav1.MicroTime{Time: time.Now().Add(-2 * time.Minute)}}
