@@ -10,8 +10,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// requestLife is for how long a request for a run may wait for an operator: for its takeover or its upgrade, but not for
-// the one that somebody installs days later.
+// requestLife is for how long a request for a run may wait for an operator: for its takeover or its upgrade, but not
+// for the one that somebody installs days later.
 const requestLife = 15 * time.Minute
 
 // begun is when this process looked at a Cleaner first: when it became the leader.
@@ -24,8 +24,8 @@ func (r *CleanerReconciler) begun() time.Time {
 }
 
 // staleWords say why a request is not answered that was made long before this operator came up: nobody expects its run
-// any more. They are empty for any other request, also for one that does not say when it was made, in RFC 3339. A request
-// that waits for a run to end does not get stale.
+// any more. They are empty for any other request, also for one that does not say when it was made, in RFC 3339. A
+// request that waits for a run to end does not get stale.
 func staleWords(requested string, begun time.Time) string {
 	asked, err := time.Parse(time.RFC3339, requested)
 	if err != nil || !asked.Before(begun.Add(-requestLife)) {

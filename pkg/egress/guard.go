@@ -180,17 +180,25 @@ func (g Guard) own(ctx context.Context, withoutDNS bool) ([]netip.Addr, error) {
 		}
 		all = append(all, found...)
 	}
+	interfaces, err := machine()
+	all = append(all, interfaces...)
+	for i := range all {
+		all[i] = Plain(all[i])
+	}
+	return all, err
+}
+
+// machine are the addresses of this machine.
+func machine() ([]netip.Addr, error) {
 	interfaces, err := net.InterfaceAddrs()
 	if err != nil {
 		return nil, fmt.Errorf("finding out the addresses of this machine: %w", err)
 	}
+	var all []netip.Addr
 	for _, address := range interfaces {
 		if prefix, err := netip.ParsePrefix(address.String()); err == nil {
 			all = append(all, prefix.Addr())
 		}
-	}
-	for i := range all {
-		all[i] = Plain(all[i])
 	}
 	return all, nil
 }

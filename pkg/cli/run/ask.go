@@ -64,7 +64,7 @@ func (o *options) answering(ctx context.Context, api *cluster.Client) error {
 	return terminal.Fail(
 		codes.RunNotAnswered,
 		errors.New("no operator is there to take the request up: nobody leads, and no Pod of it is available"),
-		"no run was asked for; to see what is missing: "+terminal.Program+" doctor. If the operator runs outside the cluster "+
-			"without leader election, set the annotation "+v1alpha1.RunRequestedAtAnnotation+" to the time",
+		"no run was asked for; to see what is missing: "+terminal.Program+" doctor. If the operator runs outside the "+
+			"cluster without leader election, set the annotation "+v1alpha1.RunRequestedAtAnnotation+" to the time",
 	)
 }
