@@ -176,6 +176,35 @@ func TestRunWithoutAnOperator(t *testing.T) {
 	}
 }
 
+// A run whose plan must be approved deletes nothing: nobody is asked before it, and nobody is told that it deletes.
+func TestRunOfAPlan(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner(func(c *v1alpha1.Cleaner) { c.Spec.Approval = &v1alpha1.Approval{Mode: v1alpha1.ApprovalRequired} })
+	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it touches nothing, and makes a plan that waits for approval: kubectl cleaner approve unused-NS\n"+
+		"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
+	s.configMap("a", map[string]string{"unused": "true"})
+	s.wants(s.call(t.Context(), nil, "preview", c.Name, "-o", "name"), codes.ExitDone, "ConfigMap/NS/a\n", "1 of 1 object matches; 1 would be deleted\n")
+	got := s.call(t.Context(), nil, "preview", c.Name)
+	if want := "hint: a run only makes a plan of this, which waits for approval: kubectl cleaner run unused-NS\n"; !strings.HasSuffix(s.plain(got.errOut), want) {
+		t.Errorf("%q is missing in %s", want, got.errOut)
+	}
+}
+
+// What became of a plan is told apart.
+func TestRunsOfPlans(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	for i, reason := range []string{v1alpha1.ReasonCompleted, v1alpha1.ReasonApproved, v1alpha1.ReasonRejected, v1alpha1.ReasonExpired} {
+		s.recordOf(c, time.Duration(i)*time.Hour, v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted, Reason: reason})
+	}
+	got := s.call(t.Context(), nil, "runs", c.Name)
+	for _, want := range []string{"Completed   ", "Completed: Approved", "Completed: Rejected", "Completed: Expired"} {
+		if !strings.Contains(s.plain(got.out), want) {
+			t.Errorf("%q is missing in %s", want, got.out)
+		}
+	}
+}
+
 func TestRunWait(t *testing.T) {
 	failed := v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "ConfigMap", Namespace: "x", Name: "b", Outcome: v1alpha1.OutcomeFailed, Reason: "a webhook said no", Message: "unused"}
 	const table = "NAMESPACE   KIND   NAME   OUTCOME   WHY\nx   ConfigMap   a   Deleted   unused\n"

@@ -44,6 +44,8 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 		}[found.Action]
 		return fmt.Sprintf("first set spec.blastRadiusLimit, for example {maxPercentage: 10}: %s of %s would be %s",
 			terminal.Thousands(found.WouldAct), terminal.Grouped(found.Considered, "object"), become)
+	case len(names) > 0 && cleaner.NeedsApproval():
+		return fmt.Sprintf("a run only makes a plan of this, which waits for approval: %s run %s", terminal.Program, names[0])
 	case len(names) > 0:
 		return fmt.Sprintf("to have the operator do this now: %s run %s", terminal.Program, names[0])
 	case document == nil || len(j.files) != 1:

@@ -153,7 +153,7 @@ func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
 		v1alpha1.ActionDelete:    "deletes",
 		v1alpha1.ActionTransform: "changes",
 	}[cleaner.EffectiveAction()]
-	if o.yes || does == "" || onlyReports(cleaner) {
+	if o.yes || does == "" || onlyReports(cleaner) || cleaner.NeedsApproval() { // who approves a plan is asked then
 		return nil
 	}
 	fmt.Fprintf(o.ErrOut, "cleaner %q %s what matches now%s\n", cleaner.Name, does, o.lastMatches(cleaner))
@@ -200,6 +200,9 @@ func (o *options) tellAsked(cleaner *v1alpha1.Cleaner) {
 		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches",
 		v1alpha1.ActionScan: "it only reports what matches",
 	}[cleaner.EffectiveAction()]
+	if cleaner.NeedsApproval() {
+		does = "it touches nothing, and makes a plan that waits for approval: " + terminal.Program + " approve " + cleaner.Name
+	}
 	if onlyReports(cleaner) {
 		does = "it only reports what matches, because " + cmp.Or(
 			terminal.OneLine(cleaner.Status.DryRunReason),

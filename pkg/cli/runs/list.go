@@ -112,6 +112,11 @@ func phaseWords(run *v1alpha1.CleanerRun) string {
 		return phaseReading
 	case v1alpha1.RunFailed, v1alpha1.RunInterrupted:
 		return string(phase) + ": " + run.Status.Reason
+	case v1alpha1.RunCompleted:
+		if reason := run.Status.Reason; reason != v1alpha1.ReasonCompleted && reason != "" { // what became of its plan
+			return string(phase) + ": " + reason
+		}
+		return string(phase)
 	default:
 		return string(phase)
 	}
