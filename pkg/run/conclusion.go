@@ -55,7 +55,8 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 	if d.view.unjudged != nil {
 		phase, reason = v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed
 	}
-	return end(phase, reason, touched+waitingWords(d)+emptyScopeWords(d.view)+summary.Much(record)+with+clockWords(d.view))
+	much := summary.Much(record, t.cleaner.Spec.BlastRadiusLimit != nil)
+	return end(phase, reason, touched+waitingWords(d)+emptyScopeWords(d.view)+much+with+clockWords(d.view))
 }
 
 // firstFailure is the first object that failed, nil when none did, and the reason for which the run fails by them all.

@@ -61,10 +61,12 @@ func Counts(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int
 	return text + "."
 }
 
-// Much draws attention to a Delete that took more than half of what it looked at.
-func Much(record *v1alpha1.CleanerRun) string {
+// Much draws attention to a Delete that took more than half of what it looked at. It says nothing of one that is limited:
+// the limit let it pass.
+func Much(record *v1alpha1.CleanerRun, limited bool) string {
 	counts := record.Status.RunCounts
-	if record.Spec.Action != v1alpha1.ActionDelete || counts.Considered < 2 || counts.Acted*2 <= counts.Considered {
+	if limited || record.Spec.Action != v1alpha1.ActionDelete || counts.Considered < 2 ||
+		counts.Acted*2 <= counts.Considered {
 		return ""
 	}
 	return " That is more than half of the objects considered; blastRadiusLimit can stop such a run."

@@ -69,8 +69,11 @@ func TestCounts(t *testing.T) {
 			if got := Counts(record, test.outcomes, test.unjudged); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
-			if got := Much(record); got != test.much {
+			if got := Much(record, false); got != test.much {
 				t.Errorf("much: %q, want %q", got, test.much)
+			}
+			if got := Much(record, true); got != "" {
+				t.Errorf("much of a limited run: %q", got)
 			}
 		})
 	}
