@@ -41,7 +41,7 @@ var errNotPublished = fmt.Errorf("GET %s: 404 Not Found", documentPath)
 var documentPath = "/openapi/v3/apis/" + v1alpha1.GroupVersion.String()
 
 // WayOut is what to do about CustomResourceDefinitions that lack fields.
-const WayOut = "Apply the CustomResourceDefinitions of this version of KubeCleaner (kubectl apply --server-side --force-conflicts -k config/crd), and let nothing else install those of Cleaners"
+const WayOut = "Apply the CustomResourceDefinitions of this version of KubeCleaner (kubectl apply --server-side --force-conflicts -k config/crd; with Helm: crds.install=true), and let nothing else install those of Cleaners"
 
 // Served asks the API server which schemas it serves. It is safe for concurrent use.
 type Served struct {

@@ -46,7 +46,7 @@ func Hint(refusal string, account *v1alpha1.ServiceAccountRef) string {
 		return operator
 	case strings.Contains(refusal, " cannot impersonate"):
 		// since Kubernetes 1.36 it may be: cannot impersonate-on:serviceaccount:list
-		return "The operator may not act as ServiceAccount " + account.String() + ": apply config/policy, or bind its ClusterRole kubecleaner-impersonator to the operator's ServiceAccount."
+		return "The operator may not act as ServiceAccount " + account.String() + ": apply config/policy (with Helm: policies.enabled=true), or bind its ClusterRole kubecleaner-impersonator to the operator's ServiceAccount."
 	case strings.Contains(refusal, `"`+account.Username()+`" cannot `):
 		return "Grant ServiceAccount " + account.String() + " the right: a Role with that verb and resource and a RoleBinding in the namespace, or a ClusterRole and a ClusterRoleBinding for the whole cluster; or select less."
 	}

@@ -91,7 +91,7 @@ func TestTheOperatorMayNotImpersonate(t *testing.T) {
 			b.account(may("configmaps", "list", "delete"))
 			c := b.cleaner(v1alpha1.ActionDelete, naming(b.namespace, "cleaner"))
 			const cannotImpersonate = " cannot impersonate" // each version of Kubernetes goes on in its own way
-			wayOut := "The operator may not act as ServiceAccount " + b.namespace + "/cleaner: apply config/policy, or bind its ClusterRole kubecleaner-impersonator to the operator's ServiceAccount."
+			wayOut := "The operator may not act as ServiceAccount " + b.namespace + "/cleaner: apply config/policy (with Helm: policies.enabled=true), or bind its ClusterRole kubecleaner-impersonator to the operator's ServiceAccount."
 			wantRun(t, b.run(c), v1alpha1.ReasonForbidden, nothingRead, cannotImpersonate, wayOut)
 			wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "False", v1alpha1.ReasonServiceAccountForbidden, cannotImpersonate, wayOut)
 			if b.left() != before {

@@ -154,7 +154,7 @@ func (p *patient) lacks(
 					Status:  Fail,
 					Object:  object,
 					Message: "the operator may not act as ServiceAccount " + named.String(),
-					WayOut:  "apply config/policy",
+					WayOut:  "apply config/policy; with Helm: policies.enabled=true",
 				},
 			)
 		}

@@ -64,7 +64,7 @@ func (p *patient) apiServer(context.Context) (lines []Line, well string) {
 
 // definitions compares the CustomResourceDefinitions with those of this plugin.
 func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
-	const install = "install KubeCleaner, or its CustomResourceDefinitions: kubectl apply --server-side -k config/crd"
+	const install = "install KubeCleaner, or its CustomResourceDefinitions: kubectl apply --server-side -k config/crd; with Helm: crds.install=true"
 	var served metav1.APIResourceList
 	err := p.api.Read(ctx, object.GroupVersionPath(v1alpha1.GroupVersion), &served)
 	switch {
@@ -131,6 +131,9 @@ func (p *patient) versions(context.Context) (lines []Line, well string) {
 			Status: Warn, Object: ref("Deployment", d.Namespace, d.Name), Message: "the versions differ: " + words,
 			WayOut: "use the plugin of the operator's version: a preview of another one may judge otherwise",
 		}}, ""
+	}
+	if !isVersion(operator) || !isVersion(plugin) {
+		return nil, words + ": they cannot be compared, because not both are releases"
 	}
 	return nil, words
 }
