@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -89,15 +90,38 @@ func (s *site) answering(answer string, args ...string) session {
 const (
 	restoreHeader = "NAMESPACE   KIND   NAME   OUTCOME   WHY\n"
 	wouldHeader   = "NAMESPACE   KIND   NAME   WOULD   WHY\n"
-	allowHint     = "hint: no Cleaner touches them until you allow it: kubectl annotate KIND NAME [-n NAMESPACE] apps.projectsveltos.io/restored-from-\n"
 	touchedBy     = "run unused-NS-SECONDS of cleaner unused-NS: "
 )
+
+func allowOne(configMap string) string {
+	return "hint: no Cleaner touches it until you allow it: kubectl annotate configmaps " + configMap + " -n NS apps.projectsveltos.io/restored-from-\n"
+}
 
 func (s *site) exists(name string) bool {
 	s.Helper()
 	err := s.Get(s.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, &corev1.ConfigMap{})
 	must(s.T, client.IgnoreNotFound(err))
 	return err == nil
+}
+
+// Ctrl-C tells what is restored by then, and how to go on.
+func TestRestoreInterrupted(t *testing.T) {
+	s := newSite(t)
+	s.configMap("a", map[string]string{"unused": "true"})
+	s.configMap("b", map[string]string{"unused": "true"})
+	run := s.past(s.cleaner(), "a", "b")
+	ctx, cancel := context.WithCancel(t.Context())
+	s.through(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/configmaps") && r.URL.Query().Get("dryRun") == "" {
+			cancel()
+		}
+		return true
+	})
+	got := s.call(ctx, nil, "restore", run.Name, "--yes")
+	want := "; to continue, run the same command again (kubectl cleaner restore unused-NS-SECONDS): it leaves restored objects alone\nerror: interrupted\n"
+	if text := s.plain(got.errOut); got.code != codes.ExitInterrupted || !strings.HasPrefix(text, "note: so far, ") || !strings.HasSuffix(text, want) {
+		t.Errorf("exit code %d: %s", got.code, text)
+	}
 }
 
 func TestRestore(t *testing.T) {
@@ -117,7 +141,7 @@ func TestRestore(t *testing.T) {
 	}
 
 	s.wants(s.answering("yes\n", "restore", "cleanerrun/"+run.Name, "--only", "configmap/"+s.namespace+"/a"), codes.ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
-		wouldHeader+"NS   ConfigMap   a   be created   -\n"+touchedBy+"1 object would be restored\nGo on? [y/N] "+touchedBy+"1 object was restored\n"+allowHint)
+		wouldHeader+"NS   ConfigMap   a   be created   -\n"+touchedBy+"1 object would be restored\nGo on? [y/N] "+touchedBy+"1 object was restored\n"+allowOne("a"))
 	if !s.exists("a") || s.exists("b") {
 		t.Fatal("--only did not bring back just that one")
 	}
@@ -225,14 +249,14 @@ func TestRestoreFindsTheNewestCopy(t *testing.T) {
 		s.pastAt(metav1.NewTime(nominal.Add(time.Duration(n)*time.Hour)), c, names...)
 	}
 	s.wants(s.call(t.Context(), later, "restore", "configmap/"+s.namespace+"/a", "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
-		"note: the newest copy of configmap/NS/a is that of run unused-NS-SECONDS of cleaner unused-NS, 4h ago\n"+touchedBy+"1 object was restored\n"+allowHint)
+		"note: the newest copy of configmap/NS/a is that of run unused-NS-SECONDS of cleaner unused-NS, 4h ago\n"+touchedBy+"1 object was restored\n"+allowOne("a"))
 	var back corev1.ConfigMap
 	must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "a"}, &back))
 	if back.Labels["copy"] != "1" {
 		t.Errorf("it is not the newest copy: %q", back.Labels)
 	}
 	s.wants(s.call(t.Context(), later, "restore", "ConfigMap/"+s.namespace+"/b", "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   b   Restored   -\n",
-		"note: the newest copy of ConfigMap/NS/b is that of run unused-NS-SECONDS of cleaner unused-NS, 5h ago\n"+touchedBy+"1 object was restored\n"+allowHint)
+		"note: the newest copy of ConfigMap/NS/b is that of run unused-NS-SECONDS of cleaner unused-NS, 5h ago\n"+touchedBy+"1 object was restored\n"+allowOne("b"))
 	s.wants(s.call(t.Context(), later, "restore", "ConfigMap/"+s.namespace+"/c"), codes.ExitError, "",
 		"error: no run that keeps copies touched ConfigMap/NS/c\n"+
 			"hint: write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; kubectl cleaner runs lists which runs keep copies   [E-RST-001]\n")

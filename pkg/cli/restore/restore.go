@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -113,17 +114,21 @@ func (o *options) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	plan, err := o.plan(ctx, restorer, run, wanted)
-	if err != nil {
-		return err
+	if err == nil {
+		err = o.carry(ctx, restorer, run, plan)
 	}
-	if err := o.carry(ctx, restorer, run, plan); err != nil {
+	if err != nil {
+		if ctx.Err() != nil {
+			o.Note("nothing was restored")
+		}
 		return err
 	}
 	if err := o.print(run, plan); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
-		o.Note("to continue, run the same command again: it leaves restored objects alone")
+		o.Note("so far, %s; to continue, run the same command again (%s restore %s): it leaves restored objects alone",
+			strings.Join(counts(plan), ", "), terminal.Program, run.Name)
 		return context.Cause(ctx)
 	}
 	return o.conclusion(run, plan)

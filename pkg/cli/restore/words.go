@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
@@ -164,6 +166,23 @@ func counts(plan *restore.Plan) []string {
 	return parts
 }
 
+// allowWords are how to let Cleaners touch what was restored, up to the end of the annotation's name. They name the
+// object if it is only one.
+func allowWords(plan *restore.Plan) string {
+	them, name := "them", "KIND NAME [-n NAMESPACE]"
+	if plan.Count(restore.Restored) == 1 {
+		i := slices.IndexFunc(plan.Items, func(i *restore.Item) bool { return i.Result == restore.Restored })
+		item := plan.Items[i]
+		them = "it"
+		name = schema.GroupResource{Group: item.Kind.Group, Resource: item.Kind.Resource}.String() + " " + item.Name
+		if item.Namespace != "" {
+			name += " -n " + item.Namespace
+		}
+	}
+	return fmt.Sprintf("%s until you allow it: kubectl annotate %s %s", them, terminal.OneLine(name),
+		v1alpha1.RestoredFromAnnotation)
+}
+
 // conclusion says what was done, or returns an error if something is not as it was.
 func (o *options) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
 	summary := planSummary(run, plan)
@@ -174,12 +193,7 @@ func (o *options) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan) error
 	if problems == 0 {
 		fmt.Fprintln(o.ErrOut, summary)
 		if plan.Count(restore.Restored) > 0 {
-			fmt.Fprintf(
-				o.ErrOut,
-				"%s no Cleaner touches them until you allow it: kubectl annotate KIND NAME [-n NAMESPACE] %s-\n",
-				o.Paint(o.ErrOut).Bold("hint:"),
-				v1alpha1.RestoredFromAnnotation,
-			)
+			fmt.Fprintf(o.ErrOut, "%s no Cleaner touches %s-\n", o.Paint(o.ErrOut).Bold("hint:"), allowWords(plan))
 		}
 		return nil
 	}
