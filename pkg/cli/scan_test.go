@@ -70,6 +70,32 @@ func TestScanOfTheStandardInput(t *testing.T) {
 	}
 }
 
+// TestCountsOfManifestsWithUnknownGroups reads manifests of groups that nothing defines: what is counted is true, and no
+// flag that was given is asked for again.
+func TestCountsOfManifestsWithUnknownGroups(t *testing.T) {
+	object := func(version, kind string) string {
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: a, namespace: shop, uid: " + kind + "}\n---\n"
+	}
+	manifests := object("v1", "ConfigMap") + object("a.example.com/v1", "Widget") + object("b.example.com/v1", "Gadget")
+	for name, test := range map[string]struct{ args, says, hint string }{
+		"whole":   {"scan --complete", "in 19 of at least 21 kinds", "CustomResourceDefinitions of these groups"},
+		"why":     {"why cm/shop/a --complete", "in 19 of at least 21 kinds", "CustomResourceDefinitions of these groups"},
+		"in part": {"scan", "in 1 of at least 21 kinds", "give --complete"},
+		"no kind": {"scan --kind Service", "nothing is known", "give --complete"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := call(t.Context(), t, manifests, nil, append(strings.Fields(test.args), "--from", "-")...)
+			text := got.out + got.errOut
+			if !strings.Contains(text, test.says) || !strings.Contains(got.errOut, test.hint) || strings.Contains(text, " 0 kinds") {
+				t.Errorf("got:\n%s", text)
+			}
+			if strings.Contains(test.args, "--complete") && strings.Contains(got.errOut, "give --complete") {
+				t.Errorf("it asks for what was given:\n%s", got.errOut)
+			}
+		})
+	}
+}
+
 // TestScanFormsAgree reads each form for programs, and finds the same objects.
 func TestScanFormsAgree(t *testing.T) {
 	t.Chdir("testdata/scan")

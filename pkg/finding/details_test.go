@@ -15,6 +15,8 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // What a finding says, besides its type: confidence, since when, who manages the object, what its deletion frees, and why.
@@ -162,6 +164,43 @@ func TestUnservedGroups(t *testing.T) {
 			}
 			if got := lines(findWith(t, scenario{cluster: test.cluster}, options)); got != test.want {
 				t.Errorf("found %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// A kind whose group does not answer counts among those that can name an object, and not among those that were read.
+func TestCountsOfUnservedGroups(t *testing.T) {
+	t.Parallel()
+	sources, err := graph.BuiltInSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	anything := []graph.Reference{{Path: "anything", KindField: "kind"}}
+	unserved := map[string]error{}
+	for _, group := range []string{"a.example.com", "b.example.com"} {
+		sources = append(sources, graph.Source{Kind: "*." + group, PodTemplates: []string{"anything"}, References: anything})
+		unserved[group] = errors.New("no answer")
+	}
+	table, err := graph.NewTable(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := []object.Kind{kindOf(t, "v1", "ConfigMap"), kindOf(t, "v1", "Pod"), kindOf(t, "policy/v1", "PodDisruptionBudget"), kindOf(t, "apps/v1", "Deployment")}
+	for name, test := range map[string]struct {
+		cluster string
+		unread  []string
+		want    string
+	}{
+		"users":        {of("v1 ConfigMap shop/a", ""), nil, "no user found in 3 of at least 5 kinds that can name it"},
+		"unread users": {of("v1 ConfigMap shop/a", ""), []string{"Pod", "Deployment"}, "no user found in 1 of at least 5 kinds that can name it"},
+		"selectors":    {of("policy/v1 PodDisruptionBudget shop/a", "", "spec: {selector: {matchLabels: {app: a}}}"), nil, "its selector matches nothing in 2 of at least 4 kinds that have Pods or templates"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := findWith(t, scenario{cluster: test.cluster, unread: test.unread}, finding.Options{Table: table, Served: kinds, Now: now, Unserved: unserved})
+			if len(found) == 0 || found[0].Reason != test.want {
+				t.Errorf("found %s, want one with the reason %q", lines(found), test.want)
 			}
 		})
 	}

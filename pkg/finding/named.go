@@ -129,11 +129,8 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 	mentioned, inText := f.graph.IsMentioned(nameOf(&found)) && !c.reported, f.inText(c)
 	switch {
 	case len(found.Unknown) > 0:
-		found.Reason = fmt.Sprintf(
-			"no user found in %d of %d kinds that can name it",
-			found.Searched-len(found.Unknown),
-			found.Searched,
-		)
+		found.Searched = f.searched(f.sourcesOf(c.row), found.Unknown)
+		found.Reason = fmt.Sprintf("no user found in %s that can name it", readOf(found.Searched, found.Unknown))
 	case use.IsNamed():
 		found.Type, found.Confidence, found.Users = v1alpha1.FindingCascading, v1alpha1.ConfidenceLikely, use.Users
 		found.Reason = "only what is unused or idle uses it: " + usersOf(use.Users)

@@ -91,13 +91,12 @@ func (f *Finder) selects(o *object.Parts, value object.JSON) *candidate {
 			return nil
 		}
 		kinds := f.Table.PodKinds()
-		found.Searched = f.searched(kinds)
-		if found.Unknown = f.unreadOf(kinds...); len(found.Unknown) > 0 {
-			read := found.Searched - len(found.Unknown)
+		found.Unknown = f.unreadOf(kinds...)
+		found.Searched = f.searched(kinds, found.Unknown)
+		if len(found.Unknown) > 0 {
 			found.Reason = fmt.Sprintf(
-				"its selector matches nothing in %d of %d kinds that have Pods or templates",
-				read,
-				found.Searched,
+				"its selector matches nothing in %s that have Pods or templates",
+				readOf(found.Searched, found.Unknown),
 			)
 			return &found
 		}

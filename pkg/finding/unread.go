@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -96,12 +97,24 @@ func (f *Finder) unserved(group string) error {
 	return f.Unserved[group]
 }
 
-// searched is how many of the kinds the cluster has.
-func (f *Finder) searched(kinds []schema.GroupKind) (n int) {
+// searched is how many of the kinds the cluster has, as far as that is known: those that it serves, and those that could
+// not be read because nobody knows what their group serves.
+func (f *Finder) searched(kinds []schema.GroupKind, unread []Unread) (n int) {
 	for _, kind := range kinds {
-		if _, ok := f.served[kind]; ok {
+		_, served := f.served[kind]
+		if served || slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == kind }) {
 			n++
 		}
 	}
 	return n
+}
+
+// readOf says how many of the kinds that were searched could be read. A group of which nobody knows the kinds has at
+// least one.
+func readOf(searched int, unread []Unread) string {
+	least := ""
+	if slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind.Kind == "*" }) {
+		least = "at least "
+	}
+	return fmt.Sprintf("%d of %s%d kinds", searched-len(unread), least, searched)
 }

@@ -38,24 +38,27 @@ func (j *job) tellUnread(r *Result) error {
 		Code: codes.ScanIncomplete,
 		Err:  fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "list"), search.UnreadWords(unread)),
 	}
+	matter := slices.DeleteFunc(slices.Clone(unread), func(u search.Unread) bool {
+		return u.Kind == "*" || !r.matters(object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}})
+	})
 	switch {
-	case absent == len(unread) && len(r.Unknown) == 0:
+	case absent > 0 && len(matter) > 0:
+		f.Err = fmt.Errorf(
+			"the manifests hold nothing of %s that could use what was found: %s",
+			terminal.Counted(len(matter), "kind"),
+			search.UnreadWords(matter),
+		)
+		f.Hint = "if the cluster has none of them either, give --complete"
+	case absent > 0:
+		unread = slices.DeleteFunc(unread, func(u search.Unread) bool { return u.Kind == "*" })
 		f.Err = fmt.Errorf(
 			"the manifests hold nothing of %s; if the cluster does, that may change what is found: %s",
 			terminal.Counted(absent, "kind"),
 			search.UnreadWords(unread),
 		)
 		f.Hint = "if the cluster has none of them either, give --complete"
-	case absent > 0:
-		unread = slices.DeleteFunc(unread, func(u search.Unread) bool {
-			return !r.matters(object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}})
-		})
-		f.Err = fmt.Errorf(
-			"the manifests hold nothing of %s that could use what was found: %s",
-			terminal.Counted(len(unread), "kind"),
-			search.UnreadWords(unread),
-		)
-		f.Hint = "if the cluster has none of them either, give --complete"
+	case j.Dump != nil:
+		f.Hint = search.SchemasHint
 	case len(forbidden) > 0 && j.output != "role":
 		j.tellRights(r, forbidden)
 	}

@@ -18,6 +18,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
+// SchemasHint is the way out when manifests hold custom resources without what defines them.
+const SchemasHint = "give the CustomResourceDefinitions of these groups with --from, too: they say what the objects can name"
+
 // Finding is a finding for programs.
 type Finding struct {
 	Type       v1alpha1.FindingType       `json:"type"`

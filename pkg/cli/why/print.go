@@ -189,7 +189,7 @@ func (j *job) printSearched(r *Result, say func(string, ...any)) {
 	}
 	var forbidden []string
 	for _, u := range r.NotReadable {
-		if u.Forbidden || j.Dump != nil {
+		if u.Forbidden || j.Dump != nil && u.Kind != "*" {
 			forbidden = append(forbidden, u.Words())
 		} else {
 			say("Not readable: %s: %s", u.Words(), u.Error)
@@ -265,6 +265,8 @@ func (j *job) unreadable(unread []search.Unread) error {
 		search.UnreadWords(unread),
 	)
 	switch {
+	case j.Dump != nil && j.Complete:
+		f.Hint = search.SchemasHint
 	case j.Dump != nil:
 		f.Hint = "if the cluster has none of them, give --complete"
 	case slices.ContainsFunc(unread, func(u search.Unread) bool { return u.Forbidden }):
