@@ -193,6 +193,7 @@ func (b *broadcast) makeRoom() {
 			b.detach(l)
 		}
 	}
+	b.held = 0 // the others may have had no time yet to hear what came last
 	b.drop()
 }
 
