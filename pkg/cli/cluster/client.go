@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -259,7 +260,7 @@ func RequestError(doing string, err error) error {
 	wrapped := fmt.Errorf("%s: %w", doing, err)
 	switch {
 	case apierrors.IsForbidden(err):
-		return terminal.Fail(codes.ClusterForbidden, wrapped, "")
+		return terminal.Fail(codes.ClusterForbidden, wrapped, viewerHint(err))
 	case apierrors.IsUnauthorized(err):
 		return terminal.Fail(
 			codes.ClusterForbidden,
@@ -270,6 +271,20 @@ func RequestError(doing string, err error) error {
 		return terminal.Fail(codes.ClusterUnreachable, wrapped, "kubectl config view --minify shows which cluster is asked")
 	}
 	return terminal.Fail(codes.ClusterFailed, wrapped, "")
+}
+
+// viewerHint names the role of those who may read Cleaners and runs, if that is what the error is about.
+func viewerHint(err error) string {
+	const role = "kubecleaner-cleaner-viewer-role"
+	text := err.Error()
+	if !strings.Contains(text, strconv.Quote(v1alpha1.GroupVersion.Group)) ||
+		!slices.ContainsFunc([]string{"get", "list", "watch"}, func(verb string) bool {
+			return strings.Contains(text, " cannot "+verb+" resource ")
+		}) {
+		return ""
+	}
+	return "the ClusterRole " + role + " gives this right; somebody who may can give it to you: " +
+		"kubectl create clusterrolebinding cleaner-viewer --clusterrole=" + role + " --user=YOU"
 }
 
 // Rewatch is how long to wait before something is read again whose watch ended, or cannot be watched.
