@@ -84,6 +84,16 @@ func (c *clinic) brokenOperators() []injury {
 		{"a stale Lease", lease(func(l *coordinationv1.Lease) {
 			l.Spec.RenewTime = ptr.To(metav1.NewMicroTime(time.Now().Add(-10 * time.Minute)))
 		}), "FAIL leader: Lease/" + c.namespace, "pod-1 has not renewed it for ", codes.ExitError, nil},
+		{"a new operator", func() func() {
+			well := lease(func(l *coordinationv1.Lease) {
+				l.Spec.RenewTime = ptr.To(metav1.NewMicroTime(time.Now().Add(-2 * time.Minute)))
+			})()
+			c.deployment.Status.Conditions = []appsv1.DeploymentCondition{{
+				Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(),
+			}}
+			must(c.T, c.Status().Update(c.Context(), c.deployment))
+			return func() { c.available(1); well() }
+		}, "WARN leader: Lease/" + c.namespace, "the operator has just started, and takes over from pod-1", codes.ExitPartial, nil},
 		{"nobody leads", lease(func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = ptr.To("") }), "FAIL leader", "nobody leads", codes.ExitError, nil},
 		{"the operator's clock", lease(func(l *coordinationv1.Lease) {
 			l.Spec.RenewTime = ptr.To(metav1.NewMicroTime(time.Now().Add(10 * time.Minute)))

@@ -125,6 +125,13 @@ func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
 		return []Line{{Status: Fail, Object: object, Message: "nobody leads: no run begins", WayOut: look}}, ""
 	}
 	age := p.there.Sub(lease.Spec.RenewTime.Time)
+	if !cluster.IsLed(&lease, p.there) && p.hasJustStarted() {
+		return []Line{{
+			Status: Warn, Object: object, WayOut: "wait half a minute, and look again",
+			Message: fmt.Sprintf("the operator has just started, and takes over from %s: no run begins until then",
+				terminal.OneLine(*lease.Spec.HolderIdentity)),
+		}}, ""
+	}
 	if !cluster.IsLed(&lease, p.there) {
 		return []Line{
 			{
