@@ -167,15 +167,14 @@ func (g Guard) Addresses(ctx context.Context, host string) ([]netip.Addr, error)
 // own are the addresses of the API server and of this machine. withoutDNS is of a host that needs no DNS: then the
 // address of the API server that a Pod is given, which is that of its Service, is enough when the DNS does not answer.
 func (g Guard) own(ctx context.Context, withoutDNS bool) ([]netip.Addr, error) {
-	withoutDNS = withoutDNS && isAddress(g.apiServer)
 	var all []netip.Addr
 	for _, name := range []string{g.apiServer, ownService} {
 		if name == "" {
 			continue
 		}
 		found, err := g.lookup(ctx, "ip", name)
-		var dns *net.DNSError
-		if err != nil && (name != ownService || !errors.As(err, &dns) || !dns.IsNotFound && !withoutDNS) {
+		mayLack := name == ownService && isDNS(err, withoutDNS && isAddress(g.apiServer))
+		if err != nil && !mayLack {
 			return nil, fmt.Errorf("finding out which address is the API server's: %w", err)
 		}
 		all = append(all, found...)
@@ -201,6 +200,12 @@ func machine() ([]netip.Addr, error) {
 		}
 	}
 	return all, nil
+}
+
+// isDNS reports whether the DNS does not know a name or, if that counts, does not answer.
+func isDNS(err error, silent bool) bool {
+	var dns *net.DNSError
+	return errors.As(err, &dns) && (dns.IsNotFound || silent)
 }
 
 // isAddress reports whether a host is an address, which needs no DNS.

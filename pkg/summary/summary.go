@@ -61,8 +61,8 @@ func Counts(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int
 	return text + "."
 }
 
-// Much draws attention to a Delete that took more than half of what it looked at. It says nothing of one that is limited:
-// the limit let it pass.
+// Much draws attention to a Delete that took more than half of what it looked at. It says nothing of one that is
+// limited: the limit let it pass.
 func Much(record *v1alpha1.CleanerRun, limited bool) string {
 	counts := record.Status.RunCounts
 	if limited || record.Spec.Action != v1alpha1.ActionDelete || counts.Considered < 2 ||
