@@ -175,6 +175,14 @@ func (c *clinic) brokenCleaners() []injury {
 			"no rights", edit(func(s *v1alpha1.CleanerSpec) { s.ServiceAccountRef = account }), "FAIL rights" + me,
 			"ServiceAccount " + account.String() + " may not list configmaps in namespace " + c.namespace + ", delete configmaps in namespace " + c.namespace, codes.ExitError, nil,
 		},
+		{
+			"an account without the policy", edit(func(s *v1alpha1.CleanerSpec) { s.ServiceAccountRef = account }), "FAIL policies" + me,
+			"the ValidatingAdmissionPolicy kubecleaner-service-account or its binding is missing", codes.ExitError, nil,
+		},
+		{
+			"approval without the policy", edit(func(s *v1alpha1.CleanerSpec) { s.Approval = &v1alpha1.Approval{Mode: v1alpha1.ApprovalRequired} }), "FAIL policies" + me,
+			"the ValidatingAdmissionPolicy kubecleaner-approval or its binding is missing: no approval is accepted", codes.ExitError, nil,
+		},
 		{"no copies", edit(func(s *v1alpha1.CleanerSpec) { s.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageNone} }), "WARN copies" + me, "it keeps no copies", codes.ExitPartial, nil},
 		{"no bucket", edit(func(s *v1alpha1.CleanerSpec) { s.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageS3} }), "FAIL copies" + me, "the operator has no --s3-secret", codes.ExitError, nil},
 		{"no volume", func() func() {

@@ -110,10 +110,18 @@ func (p *patient) schedules(context.Context) (lines []Line, well string) {
 	if lines := p.cleanersUnread(); lines != nil {
 		return lines, ""
 	}
+	suspended := 0
 	for i := range p.cleaners {
+		if p.cleaners[i].IsSuspended() {
+			suspended++
+		}
 		lines = append(lines, doubtful(&p.cleaners[i], p.there)...)
 	}
-	return lines, terminal.Counted(len(p.cleaners), "schedule") + " can be read and fire"
+	well = terminal.Counted(len(p.cleaners)-suspended, "schedule") + " can be read and fire"
+	if suspended > 0 {
+		well += "; suspended, and so not run: " + terminal.Counted(suspended, "Cleaner")
+	}
+	return lines, well
 }
 
 func doubtful(c *v1alpha1.Cleaner, now time.Time) (lines []Line) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -25,5 +26,19 @@ func TestWaysOutOfNotReady(t *testing.T) {
 		if line, wrong := notReady(c, time.Now()); !wrong || !strings.Contains(line.WayOut, want) {
 			t.Errorf("%s: the way out is %q, want %q", reason, line.WayOut, want)
 		}
+	}
+}
+
+// A suspended Cleaner is not among those whose schedules fire.
+func TestSuspendedSchedulesDoNotFire(t *testing.T) {
+	t.Parallel()
+	p := &patient{there: time.Now(), cleaners: make([]v1alpha1.Cleaner, 3)}
+	for i := range p.cleaners {
+		p.cleaners[i].Spec.Schedule = "@daily"
+	}
+	p.cleaners[0].Spec.Suspend = ptr.To(true)
+	lines, well := p.schedules(t.Context())
+	if want := "2 schedules can be read and fire; suspended, and so not run: 1 Cleaner"; len(lines) > 0 || well != want {
+		t.Errorf("it says %v %q, want %q", lines, well, want)
 	}
 }

@@ -77,6 +77,7 @@ func checks() []check {
 		{"schedules", (*patient).schedules},
 		{"runs", (*patient).runsOf},
 		{"rights", (*patient).cleanerRights},
+		{"policies", (*patient).policies},
 		{"channels", (*patient).channels},
 		{"copies", (*patient).copies},
 		{"webhooks", (*patient).webhooks},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/rights"
 )
 
 // TestReadyOfANewCleaner: nobody knows yet whether it can run.
@@ -135,6 +136,35 @@ func TestWhatAWebhookIsAskedAbout(t *testing.T) {
 		if got := test.hook.matches(test.request); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// A webhook may be in the way of several Cleaners: each is named, once.
+func TestWhomAWebhookRefuses(t *testing.T) {
+	t.Parallel()
+	h := &hook{object: "hook", name: "h", rules: []admissionv1.RuleWithOperations{{
+		Operations: []admissionv1.OperationType{admissionv1.Delete}, Rule: admissionv1.Rule{APIGroups: []string{""}, Resources: []string{"*"}},
+	}}}
+	refused := h.refused([]request{
+		{"", "pods", admissionv1.Delete, "what a does"}, {"", "pods", admissionv1.Delete, "what b does"},
+		{"", "pods", admissionv1.Delete, "what a does"}, {"", "pods", admissionv1.Update, "what c does"},
+	})
+	if want := []string{"what a does", "what b does"}; !slices.Equal(refused, want) {
+		t.Errorf("it refuses %q, want %q", refused, want)
+	}
+	if line := h.elsewhere(refused); line.Status != Warn || !strings.HasSuffix(line.Message, "this is refused: what a does, what b does") {
+		t.Errorf("it says %+v", line)
+	}
+}
+
+// A right that several things need is missing once.
+func TestMissingRightsAreNamedOnce(t *testing.T) {
+	t.Parallel()
+	list := rights.Right{Verb: "list", Group: "apps", Resource: "daemonsets"}
+	optional := list
+	optional.Optional = true
+	if got, want := words([]rights.Right{list, optional, list}), list.String(); got != want {
+		t.Errorf("it says %q, want %q", got, want)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -89,7 +90,9 @@ func (p *patient) operatorRights(ctx context.Context) (lines []Line, well string
 func words(missing []rights.Right) string {
 	var all []string
 	for _, right := range missing {
-		all = append(all, right.String())
+		if text := right.String(); !slices.Contains(all, text) { // several reasons may ask for the same
+			all = append(all, text)
+		}
 	}
 	return terminal.Shortened(all, maxNamed)
 }

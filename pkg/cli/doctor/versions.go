@@ -83,7 +83,7 @@ func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 	for _, resource := range served.APIResources {
 		there[resource.Kind] = true
 	}
-	for _, kind := range []string{"Cleaner", "CleanerRun", "Report"} {
+	for _, kind := range []string{"Cleaner", "CleanerRun", "CleanerApproval", "Report"} {
 		if !there[kind] {
 			lines = append(
 				lines,

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // hook is a webhook that can refuse requests, of either kind.
@@ -47,8 +48,12 @@ func (p *patient) webhooks(ctx context.Context) (lines []Line, well string) {
 	sent := p.requests(ctx)
 	for i := range hooks {
 		h := &hooks[i]
-		hit := slices.IndexFunc(sent, h.matches)
-		if hit < 0 || h.service == nil {
+		refused := h.refused(sent)
+		switch {
+		case len(refused) == 0:
+			continue
+		case h.service == nil:
+			lines = append(lines, h.elsewhere(refused))
 			continue
 		}
 		why, err := p.dead(ctx, h.service)
@@ -60,7 +65,7 @@ func (p *patient) webhooks(ctx context.Context) (lines []Line, well string) {
 			line := Line{
 				Status:  Fail,
 				Object:  h.object,
-				Message: fmt.Sprintf("%s, which %s: %s is refused", where, why, sent[hit].words),
+				Message: fmt.Sprintf("%s, which %s: %s is refused", where, why, terminal.Shortened(refused, maxNamed)),
 			}
 			if h.narrowed {
 				line.Status, line.Message = Warn, strings.TrimSuffix(
@@ -73,6 +78,30 @@ func (p *patient) webhooks(ctx context.Context) (lines []Line, well string) {
 		}
 	}
 	return lines, "no webhook refuses what the operator does because its Service is away"
+}
+
+// elsewhere says that nobody can tell from the cluster whether what the webhook calls answers.
+func (h *hook) elsewhere(refused []string) Line {
+	return Line{
+		Status: Warn,
+		Object: h.object,
+		Message: fmt.Sprintf(
+			"webhook %s calls an address outside the cluster: if that does not answer, this is refused: %s",
+			h.name,
+			terminal.Shortened(refused, maxNamed),
+		),
+		WayOut: "make sure that the address of the webhook answers the API server",
+	}
+}
+
+// refused are the words of the requests that the webhook is asked about, each once.
+func (h *hook) refused(sent []request) (words []string) {
+	for _, r := range sent {
+		if h.matches(r) && !slices.Contains(words, r.words) {
+			words = append(words, r.words)
+		}
+	}
+	return words
 }
 
 // hooks are all webhooks whose failure refuses a request.
