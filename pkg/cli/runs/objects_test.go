@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // TestAllOutcomesHaveAPlace: --outcome must know each that a record may have.
@@ -122,5 +124,20 @@ func TestCompare(t *testing.T) {
 	want := []string{"ConfigMap/done Matched -> Deleted", "Secret/same  -> Matched", "ConfigMap/kept Matched -> Matched (protected)", "ConfigMap/gone Deleted -> "}
 	if diff := cmp.Diff(want, got); diff != "" || same != 1 {
 		t.Errorf("%d are the same; (-want +got):\n%s", same, diff)
+	}
+}
+
+// A Scan lists what fits into its record: nobody is told that --limit 0 gives all.
+func TestWhatARecordOmits(t *testing.T) {
+	streams, _, _, errOut := genericiooptions.NewTestIOStreams()
+	o := &options{Session: &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}, limit: 1}
+	run := &v1alpha1.CleanerRun{}
+	run.Name, run.Spec.Cleaner, run.Spec.Action, run.Status.ObjectsOmitted = "r", "tidy", v1alpha1.ActionScan, 2402
+	o.tellObjects(run, mixed)
+	o.tellOmitted(run)
+	for _, want := range []string{"for all that the record lists: ", "2,402 more objects are not listed", "kubectl cleaner preview tidy --limit 0 lists all"} {
+		if !strings.Contains(errOut.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, errOut)
+		}
 	}
 }

@@ -126,10 +126,15 @@ func (o *options) tellObjects(run *v1alpha1.CleanerRun, objects []v1alpha1.Objec
 	}
 	rows.Flush()
 	if more := len(objects) - len(listed); more > 0 {
+		which := "all of them"
+		if run.Status.ObjectsOmitted > 0 {
+			which = "all that the record lists"
+		}
 		fmt.Fprintf(
 			o.ErrOut,
-			"... and %s more; for all of them: %s runs %s --limit 0; for some of them: --outcome, --namespace, --kind\n",
+			"... and %s more; for %s: %s runs %s --limit 0; for some of them: --outcome, --namespace, --kind\n",
 			terminal.Thousands(int64(more)),
+			which,
 			terminal.Program,
 			run.Name,
 		)
@@ -142,8 +147,12 @@ func (o *options) tellOmitted(run *v1alpha1.CleanerRun) {
 	if omitted == 0 {
 		return
 	}
+	all := ""
+	if run.Spec.Action == v1alpha1.ActionScan {
+		all = fmt.Sprintf("; %s preview %s --limit 0 lists all that match now", terminal.Program, run.Spec.Cleaner)
+	}
 	o.Note(
-		"%s not listed: the run was not going to touch %s, and the record has no room; status.tallies counts them",
+		"%s not listed: the run was not going to touch %s, and the record has no room; status.tallies counts them%s",
 		terminal.Grouped(
 			omitted,
 			"more object",
@@ -153,6 +162,7 @@ func (o *options) tellOmitted(run *v1alpha1.CleanerRun) {
 			"are",
 		),
 		terminal.Plural(omitted, "it", "them"),
+		all,
 	)
 }
 
