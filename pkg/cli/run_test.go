@@ -236,7 +236,7 @@ func TestRunWait(t *testing.T) {
 		"it fails in part": {
 			[]func(*operator){begin, end(v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, "2 of 2 objects matched; 1 deleted, 1 failed.", deletedObject, failed)},
 			codes.ExitPartial,
-			table + "x   ConfigMap   b   Failed   a webhook said no\n",
+			"NAMESPACE   KIND   NAME   OUTCOME   WHY\nx   ConfigMap   b   Failed   a webhook said no\nx   ConfigMap   a   Deleted   unused\n",
 			"error: run unused-NS-SECONDS ended after 1.2s: PartiallyFailed: 2 of 2 objects matched; 1 deleted, 1 failed.\nhint: to see each object: kubectl cleaner runs unused-NS-SECONDS   [E-RUN-004]\n",
 		},
 		"its view is not complete": {

@@ -35,3 +35,17 @@ func TestRunShowsOneRowForOneReason(t *testing.T) {
 		t.Errorf("it says %q, want %q", errOut.String(), want)
 	}
 }
+
+// What a run did stands before what it left alone, as runs shows it.
+func TestRunShowsWhatWasDoneFirst(t *testing.T) {
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	record := &v1alpha1.CleanerRun{}
+	record.Status.Objects = slices.Concat(became(1, v1alpha1.OutcomeProtected), became(1, v1alpha1.OutcomeDeleted), became(1, v1alpha1.OutcomeFailed))
+	session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
+	(&options{Session: session}).tellObjects(record)
+	text := out.String()
+	failed, deleted, kept := strings.Index(text, "Failed"), strings.Index(text, "Deleted"), strings.Index(text, "Protected")
+	if failed < 0 || failed > deleted || deleted > kept {
+		t.Errorf("the order is another one:\n%s", text)
+	}
+}

@@ -4,9 +4,11 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -91,7 +93,11 @@ func (o *options) tellObjects(record *v1alpha1.CleanerRun) {
 	}
 	objects, sizes := together(record.Status.Objects)
 	listed := int64(len(record.Status.Objects))
-	for _, object := range journal.MostNotable(objects, shownObjects) {
+	shown := slices.Clone(journal.MostNotable(objects, shownObjects))
+	slices.SortStableFunc(shown, func(a, b v1alpha1.ObjectOutcome) int {
+		return cmp.Compare(cluster.Rank(&a), cluster.Rank(&b)) // as runs shows them
+	})
+	for _, object := range shown {
 		listed -= int64(max(1, sizes[alikeOf(&object)]))
 		rows.Add(
 			[]terminal.Cell{

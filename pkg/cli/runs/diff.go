@@ -33,7 +33,7 @@ func Compare(before, now []v1alpha1.ObjectOutcome) (changes []Change, same int) 
 		o := &now[i]
 		seen[of(o)] = true
 		switch was := known[of(o)]; {
-		case was == nil || was.Outcome != o.Outcome || isSpared(was) != isSpared(o):
+		case was == nil || was.Outcome != o.Outcome || cluster.IsSpared(was) != cluster.IsSpared(o):
 			changes = append(changes, Change{Before: was, Now: o})
 		default:
 			same++
@@ -118,7 +118,7 @@ func outcomeOf(o *v1alpha1.ObjectOutcome) string {
 	switch {
 	case o == nil:
 		return ""
-	case isSpared(o):
+	case cluster.IsSpared(o):
 		return "Matched (protected)"
 	}
 	return string(o.Outcome)

@@ -17,37 +17,11 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// outcomes are all outcomes in the order in which they are shown: what went wrong, what was done, what matched, and
-// last what was left alone as it should be.
-var outcomes = []v1alpha1.OutcomeResult{
-	v1alpha1.OutcomeFailed,
-	v1alpha1.OutcomeDenied,
-	v1alpha1.OutcomeKindGone,
-	v1alpha1.OutcomeNotEvaluated,
-	v1alpha1.OutcomeDeleted,
-	v1alpha1.OutcomeTerminating,
-	v1alpha1.OutcomeTransformed,
-	v1alpha1.OutcomeFoundGone,
-	v1alpha1.OutcomePlanned,
-	v1alpha1.OutcomeMatched,
-	v1alpha1.OutcomeDryRun,
-	v1alpha1.OutcomeNotActed,
-	v1alpha1.OutcomeInterrupted,
-	v1alpha1.OutcomeAbandoned,
-	v1alpha1.OutcomeConflict,
-	v1alpha1.OutcomeChanged,
-	v1alpha1.OutcomeReplaced,
-	v1alpha1.OutcomeGone,
-	v1alpha1.OutcomeUnchanged,
-	v1alpha1.OutcomeUnknown,
-	v1alpha1.OutcomeProtected,
-}
-
 // completeOutcomes completes the values of --outcome.
 func completeOutcomes(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := begun[:strings.LastIndex(begun, ",")+1]
-	words := make([]cobra.Completion, 0, len(outcomes))
-	for _, o := range outcomes {
+	words := make([]cobra.Completion, 0, len(cluster.Outcomes()))
+	for _, o := range cluster.Outcomes() {
 		words = append(words, before+string(o))
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
@@ -62,8 +36,8 @@ func (f *filter) isEmpty() bool { return len(f.outcomes)+len(f.namespaces)+len(f
 
 // check says which outcome there is not.
 func (f *filter) check() string {
-	names := make([]string, 0, len(outcomes))
-	for _, o := range outcomes {
+	names := make([]string, 0, len(cluster.Outcomes()))
+	for _, o := range cluster.Outcomes() {
 		names = append(names, string(o))
 	}
 	for _, wanted := range f.outcomes {
@@ -107,29 +81,13 @@ func (f *filter) inOrder(objects []v1alpha1.ObjectOutcome) []v1alpha1.ObjectOutc
 	}
 	slices.SortStableFunc(wanted, func(a, b v1alpha1.ObjectOutcome) int {
 		return cmp.Or(
-			cmp.Compare(rank(&a), rank(&b)),
+			cmp.Compare(cluster.Rank(&a), cluster.Rank(&b)),
 			cmp.Compare(a.Kind, b.Kind),
 			cmp.Compare(a.Namespace, b.Namespace),
 			cmp.Compare(a.Name, b.Name),
 		)
 	})
 	return wanted
-}
-
-// rank is where an object stands. What a Scan reports although it is protected comes last: no run would touch it.
-func rank(o *v1alpha1.ObjectOutcome) int {
-	at := slices.Index(outcomes, o.Outcome)
-	switch {
-	case isSpared(o):
-		return len(outcomes) + 1
-	case at < 0: // of a later version
-		return len(outcomes)
-	}
-	return at
-}
-
-func isSpared(o *v1alpha1.ObjectOutcome) bool {
-	return o.Outcome == v1alpha1.OutcomeMatched && strings.HasPrefix(o.Reason, "protected:")
 }
 
 // why is why an object has its outcome.
@@ -155,7 +113,7 @@ func groups(objects []v1alpha1.ObjectOutcome) []*group {
 	for i := range objects {
 		o := &objects[i]
 		of := v1alpha1.ObjectTally{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Outcome: o.Outcome}
-		if isSpared(o) {
+		if cluster.IsSpared(o) {
 			of.Count = 1 // apart from the others
 		}
 		g := at[of]

@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -28,7 +29,7 @@ func TestAllOutcomesHaveAPlace(t *testing.T) {
 		t.Fatal("there is no enum of outcomes")
 	}
 	var have []string
-	for _, o := range outcomes {
+	for _, o := range cluster.Outcomes() {
 		have = append(have, string(o))
 	}
 	want := strings.Split(enum[1], ";")

@@ -1,0 +1,57 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// Outcomes are all outcomes in the order in which they are shown: what went wrong, what was done, what matched, and
+// last what was left alone as it should be.
+func Outcomes() []v1alpha1.OutcomeResult {
+	return []v1alpha1.OutcomeResult{
+		v1alpha1.OutcomeFailed,
+		v1alpha1.OutcomeDenied,
+		v1alpha1.OutcomeKindGone,
+		v1alpha1.OutcomeNotEvaluated,
+		v1alpha1.OutcomeDeleted,
+		v1alpha1.OutcomeTerminating,
+		v1alpha1.OutcomeTransformed,
+		v1alpha1.OutcomeFoundGone,
+		v1alpha1.OutcomePlanned,
+		v1alpha1.OutcomeMatched,
+		v1alpha1.OutcomeDryRun,
+		v1alpha1.OutcomeNotActed,
+		v1alpha1.OutcomeInterrupted,
+		v1alpha1.OutcomeAbandoned,
+		v1alpha1.OutcomeConflict,
+		v1alpha1.OutcomeChanged,
+		v1alpha1.OutcomeReplaced,
+		v1alpha1.OutcomeGone,
+		v1alpha1.OutcomeUnchanged,
+		v1alpha1.OutcomeUnknown,
+		v1alpha1.OutcomeProtected,
+	}
+}
+
+// Rank is where an object stands. What a Scan reports although it is protected comes last: no run would touch it.
+func Rank(o *v1alpha1.ObjectOutcome) int {
+	outcomes := Outcomes()
+	at := slices.Index(outcomes, o.Outcome)
+	switch {
+	case IsSpared(o):
+		return len(outcomes) + 1
+	case at < 0: // of a later version
+		return len(outcomes)
+	}
+	return at
+}
+
+// IsSpared reports whether a Scan reports an object that is protected.
+func IsSpared(o *v1alpha1.ObjectOutcome) bool {
+	return o.Outcome == v1alpha1.OutcomeMatched && strings.HasPrefix(o.Reason, "protected:")
+}
