@@ -152,6 +152,8 @@ func TestInitFindsByWords(t *testing.T) {
 		"replicasets": "old-replica-sets", "jobs": "finished-jobs", "endpoints": "services-without-endpoints", "namespaces empty": "empty-namespaces",
 		"networkpolicy": "unused-report-only", "outdated secret": "pods-with-outdated-secrets", "node": "lost-nodes", "cronjob": "suspended-jobs",
 		"restarted": "often-restarted-pods", "mount": "mount-failures", "failed job": "failed-jobs", "newest job": "jobs-keep-newest", "scale zero": "scaled-to-zero",
+		"orphan": "unused", "missing configmap": "dangling-references", "ingress missing service": "dangling-references", "weekend": "scale-down-workloads",
+		"downscale": "scale-down-workloads", "terminating": "stuck-deletions", "expired": "ttl-marks", "PR": "pull-request-leftovers",
 		"revisionHistoryLimit": "old-replica-sets", // which only says so further below
 	} {
 		args := append([]string{"init", "--list", "-o", "name"}, strings.Fields(words)...)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sigs.k8s.io/yaml"
 
@@ -138,14 +139,40 @@ func having(known []recipe, words []string, textOf func(*recipe) string) []recip
 		return slices.ContainsFunc(words, func(word string) bool {
 			word = strings.ToLower(word)
 			one := strings.TrimSuffix(word, "s")
-			return !strings.Contains(text, one) && !r.hasKind(word) && !r.hasKind(one)
+			return !hasWord(text, word) && !hasWord(text, one) && !r.hasKind(word) && !r.hasKind(one)
 		})
 	})
 }
 
+// hasWord reports whether a text has a word, or a part of one. Two letters are a whole word: "pr" is not in "prune".
+func hasWord(text, word string) bool {
+	if len(word) > 2 {
+		return strings.Contains(text, word)
+	}
+	isBreak := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }
+	return slices.Contains(strings.FieldsFunc(text, isBreak), word)
+}
+
+// keywords are words that people look for, and that stand in no description of the recipe.
+var keywords = map[string]string{
+	"dangling-references":    "missing broken",
+	"unused":                 "orphan orphaned",
+	"used-only-by-unused":    "orphan orphaned",
+	"scale-down-workloads":   "downscale weekend night",
+	"scale-down-autoscalers": "downscale weekend night",
+	"scale-up-workloads":     "upscale weekend",
+	"scale-up-autoscalers":   "upscale weekend",
+	"suspend-cronjobs":       "weekend night",
+	"resume-cronjobs":        "weekend",
+	"stuck-deletions":        "terminating finalizer",
+	"ttl-marks":              "expired ttl",
+	"pull-request-leftovers": "pr",
+	"preview-namespaces":     "pr expired",
+}
+
 // text is what words are looked for in.
 func (r *recipe) text() string {
-	return strings.ToLower(strings.Join(append(r.kindNames(), r.Name, r.Group, flat(r.Finds)), " "))
+	return strings.ToLower(strings.Join(append(r.kindNames(), r.Name, r.Group, flat(r.Finds), keywords[r.Name]), " "))
 }
 
 func (r *recipe) kindNames() (names []string) {
