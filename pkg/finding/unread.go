@@ -97,8 +97,8 @@ func (f *Finder) unserved(group string) error {
 	return f.Unserved[group]
 }
 
-// searched is how many of the kinds the cluster has, as far as that is known: those that it serves, and those that could
-// not be read because nobody knows what their group serves.
+// searched is how many of the kinds the cluster has, as far as that is known: those that it serves, and those that
+// could not be read because nobody knows what their group serves.
 func (f *Finder) searched(kinds []schema.GroupKind, unread []Unread) (n int) {
 	for _, kind := range kinds {
 		_, served := f.served[kind]

@@ -146,8 +146,10 @@ func TestWhomAWebhookRefuses(t *testing.T) {
 		Operations: []admissionv1.OperationType{admissionv1.Delete}, Rule: admissionv1.Rule{APIGroups: []string{""}, Resources: []string{"*"}},
 	}}}
 	refused := h.refused([]request{
-		{"", "pods", admissionv1.Delete, "what a does"}, {"", "pods", admissionv1.Delete, "what b does"},
-		{"", "pods", admissionv1.Delete, "what a does"}, {"", "pods", admissionv1.Update, "what c does"},
+		{"", "pods", admissionv1.Delete, "what a does"},
+		{"", "pods", admissionv1.Delete, "what b does"},
+		{"", "pods", admissionv1.Delete, "what a does"},
+		{"", "pods", admissionv1.Update, "what c does"},
 	})
 	if want := []string{"what a does", "what b does"}; !slices.Equal(refused, want) {
 		t.Errorf("it refuses %q, want %q", refused, want)

@@ -41,30 +41,14 @@ func (p *patient) policies(ctx context.Context) (lines []Line, well string) {
 	if lines := p.cleanersUnread(); lines != nil {
 		return lines, ""
 	}
-	const path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
-	var names []string // of policies, by what they look at: RESOURCE/NAME
-	var enforced []string
-	err := cluster.List[admissionv1.ValidatingAdmissionPolicyList](ctx, p.api, path+"ies",
-		func(policy *admissionv1.ValidatingAdmissionPolicy) {
-			for _, resource := range resourcesOf(policy) {
-				names = append(names, resource+"/"+policy.Name)
-			}
-		})
-	if err == nil {
-		err = cluster.List[admissionv1.ValidatingAdmissionPolicyBindingList](ctx, p.api, path+"ybindings",
-			func(binding *admissionv1.ValidatingAdmissionPolicyBinding) {
-				if slices.Contains(binding.Spec.ValidationActions, admissionv1.Deny) {
-					enforced = append(enforced, binding.Spec.PolicyName)
-				}
-			})
-	}
+	inForce, err := p.policiesInForce(ctx)
 	if err != nil {
 		return []Line{unread("", "which ValidatingAdmissionPolicies there are could not be read", err)}, ""
 	}
 	for _, w := range wards() {
-		there := slices.ContainsFunc(names, func(name string) bool {
+		there := slices.ContainsFunc(inForce, func(name string) bool {
 			resource, policy, _ := strings.Cut(name, "/")
-			return resource == w.resource && strings.HasSuffix(policy, w.suffix) && slices.Contains(enforced, policy)
+			return resource == w.resource && strings.HasSuffix(policy, w.suffix)
 		})
 		for i := range p.cleaners {
 			if c := &p.cleaners[i]; !there && w.isNeeded(c) {
@@ -78,6 +62,30 @@ func (p *patient) policies(ctx context.Context) (lines []Line, well string) {
 		}
 	}
 	return lines, "the policies that Cleaners rely on are there"
+}
+
+// policiesInForce are the policies that a binding has deny requests, by what they look at: RESOURCE/NAME.
+func (p *patient) policiesInForce(ctx context.Context) (names []string, err error) {
+	const path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
+	denying := map[string]bool{}
+	err = cluster.List[admissionv1.ValidatingAdmissionPolicyBindingList](ctx, p.api, path+"ybindings",
+		func(binding *admissionv1.ValidatingAdmissionPolicyBinding) {
+			if slices.Contains(binding.Spec.ValidationActions, admissionv1.Deny) {
+				denying[binding.Spec.PolicyName] = true
+			}
+		})
+	if err != nil {
+		return nil, err
+	}
+	err = cluster.List[admissionv1.ValidatingAdmissionPolicyList](ctx, p.api, path+"ies",
+		func(policy *admissionv1.ValidatingAdmissionPolicy) {
+			for _, resource := range resourcesOf(policy) {
+				if denying[policy.Name] {
+					names = append(names, resource+"/"+policy.Name)
+				}
+			}
+		})
+	return names, err
 }
 
 // resourcesOf are the resources of KubeCleaner that a policy looks at.

@@ -118,7 +118,7 @@ func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 	j.tellUntil(cleaner)
 	j.tellIdentity(cleaner)
 	j.tellAlong(cleaner, found, result)
-	j.tellUncopied(cleaner, found)
+	j.printUncopied(cleaner, found)
 	switch {
 	case j.dump != nil && found.Incomplete != nil && dump.IsLacking(found.Incomplete):
 		j.lacks = true // tellMissing says it
@@ -185,8 +185,8 @@ func (j *job) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, result re
 	}
 }
 
-// tellUncopied says which of the objects that would be touched get no copy.
-func (j *job) tellUncopied(cleaner *v1alpha1.Cleaner, found *run.Preview) {
+// printUncopied says which of the objects that would be touched get no copy.
+func (j *job) printUncopied(cleaner *v1alpha1.Cleaner, found *run.Preview) {
 	planned, kinds := int64(0), map[string]int64{}
 	for i := range found.Items {
 		item := &found.Items[i]

@@ -26,7 +26,7 @@ func TestRunShowsOneRowForOneReason(t *testing.T) {
 	record.Name, record.UID = "r", "uid"
 	record.Status.Objects = slices.Concat(failed, deleted)
 	session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
-	(&options{Session: session}).tellObjects(record)
+	(&options{Session: session}).printObjects(record)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if got := strings.Join(strings.Fields(lines[1]), " "); got != "shop Pod 300 objects NotEvaluated line 3: x is nil" || len(lines) != 1+shownObjects {
 		t.Errorf("it shows %d lines:\n%s", len(lines), out.String())
@@ -42,7 +42,7 @@ func TestRunShowsWhatWasDoneFirst(t *testing.T) {
 	record := &v1alpha1.CleanerRun{}
 	record.Status.Objects = slices.Concat(became(1, v1alpha1.OutcomeProtected), became(1, v1alpha1.OutcomeDeleted), became(1, v1alpha1.OutcomeFailed))
 	session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
-	(&options{Session: session}).tellObjects(record)
+	(&options{Session: session}).printObjects(record)
 	text := out.String()
 	failed, deleted, kept := strings.Index(text, "Failed"), strings.Index(text, "Deleted"), strings.Index(text, "Protected")
 	if failed < 0 || failed > deleted || deleted > kept {

@@ -111,7 +111,7 @@ func (o *options) run(ctx context.Context, name string) error {
 	if err := o.answering(ctx, api); err != nil {
 		return err
 	}
-	o.tellUncopied(before)
+	o.printUncopied(before)
 	if err := o.confirm(before); err != nil {
 		return err
 	}
@@ -167,8 +167,8 @@ func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
 	)
 }
 
-// tellUncopied says what a run deletes without a copy, before anybody is asked whether to go on.
-func (o *options) tellUncopied(cleaner *v1alpha1.Cleaner) {
+// printUncopied says what a run deletes without a copy, before anybody is asked whether to go on.
+func (o *options) printUncopied(cleaner *v1alpha1.Cleaner) {
 	lacking := journal.MayLackCopies(cleaner)
 	if lacking != "" && cleaner.EffectiveAction() == v1alpha1.ActionDelete && !onlyReports(cleaner) {
 		o.Note("no copy is kept of %s", lacking)

@@ -28,7 +28,7 @@ const shownObjects = 20
 // tellRun prints the record of a run, and returns an error if it did not do all that it was asked to do.
 func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
 	if o.output == "table" {
-		o.tellObjects(record)
+		o.printObjects(record)
 	}
 	for _, n := range record.Status.Notifications {
 		switch {
@@ -84,8 +84,8 @@ func (o *options) printForPrograms(ctx context.Context, api *cluster.Client, rec
 	return nil
 }
 
-// tellObjects prints what became of the objects, those first that tell the most when that is not all of them.
-func (o *options) tellObjects(record *v1alpha1.CleanerRun) {
+// printObjects prints what became of the objects, the most notable first when that is not all of them.
+func (o *options) printObjects(record *v1alpha1.CleanerRun) {
 	rows := &terminal.Table{
 		Out:    o.Out,
 		Paint:  o.Paint(o.Out),

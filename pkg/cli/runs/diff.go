@@ -109,7 +109,7 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 		terminal.Thousands(changed), terminal.Thousands(int64(same)), run.Name, last.Name,
 		duration.HumanDuration(run.Spec.NominalTime.Sub(last.Spec.NominalTime.Time)))
 	for _, r := range []*v1alpha1.CleanerRun{run, last} {
-		o.tellOmitted(r)
+		o.printOmitted(r)
 	}
 	return unread
 }

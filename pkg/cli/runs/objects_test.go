@@ -134,8 +134,8 @@ func TestWhatARecordOmits(t *testing.T) {
 	o := &options{Session: &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}, limit: 1}
 	run := &v1alpha1.CleanerRun{}
 	run.Name, run.Spec.Cleaner, run.Spec.Action, run.Status.ObjectsOmitted = "r", "tidy", v1alpha1.ActionScan, 2402
-	o.tellObjects(run, mixed)
-	o.tellOmitted(run)
+	o.printObjects(run, mixed)
+	o.printOmitted(run)
 	for _, want := range []string{"for all that the record lists: ", "2,402 more objects are not listed", "kubectl cleaner preview tidy --limit 0 lists all"} {
 		if !strings.Contains(errOut.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, errOut)

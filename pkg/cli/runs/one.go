@@ -29,11 +29,11 @@ func (o *options) one(ctx context.Context, api *cluster.Client, run *v1alpha1.Cl
 	}
 	o.tellRun(run)
 	if objects := o.inOrder(run.Status.Objects); len(objects) > 0 {
-		o.tellObjects(run, objects)
+		o.printObjects(run, objects)
 	} else if !o.isEmpty() {
 		o.Note("no object of the run is as the flags ask for")
 	}
-	o.tellOmitted(run)
+	o.printOmitted(run)
 	return unread
 }
 
@@ -46,7 +46,7 @@ func (o *options) oneForPrograms(run *v1alpha1.CleanerRun, complete bool) error 
 		return err
 	}
 	if complete {
-		o.tellOmitted(run)
+		o.printOmitted(run)
 	}
 	return nil
 }
@@ -82,31 +82,13 @@ func (o *options) tellRun(run *v1alpha1.CleanerRun) {
 	}
 }
 
-// tellObjects prints the objects or, when they are more than --limit, first how many are alike.
-func (o *options) tellObjects(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) {
+// printObjects prints the objects or, when they are more than --limit, first how many are alike.
+func (o *options) printObjects(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) {
 	fmt.Fprintln(o.Out)
 	listed := objects
 	if o.limit > 0 && len(objects) > o.limit {
 		listed = objects[:o.limit]
-		rows := &terminal.Table{
-			Out:    o.Out,
-			Paint:  o.Paint(o.Out),
-			Header: []string{"OUTCOME", "KIND", "NAMESPACE", "OBJECTS", "WHY"},
-		}
-		for _, g := range groups(objects) {
-			rows.Add([]terminal.Cell{
-				{
-					Text: string(g.of.Outcome),
-					In:   colourOf(rows.Paint, g.of.Outcome),
-				},
-				{Text: g.of.Kind},
-				{Text: g.of.Namespace},
-				{Text: terminal.Thousands(g.count)},
-				{Text: g.why},
-			})
-		}
-		rows.Flush()
-		fmt.Fprintln(o.Out)
+		o.printGroups(objects)
 	}
 	rows := &terminal.Table{
 		Out:    o.Out,
@@ -115,14 +97,13 @@ func (o *options) tellObjects(run *v1alpha1.CleanerRun, objects []v1alpha1.Objec
 	}
 	for i := range listed {
 		object := &listed[i]
-		row := []terminal.Cell{
+		rows.Add([]terminal.Cell{
 			{Text: string(object.Outcome), In: colourOf(rows.Paint, object.Outcome)},
 			{Text: object.Namespace},
 			{Text: object.Kind},
 			{Text: object.Name},
 			{Text: why(object)},
-		}
-		rows.Add(row)
+		})
 	}
 	rows.Flush()
 	if more := len(objects) - len(listed); more > 0 {
@@ -141,8 +122,28 @@ func (o *options) tellObjects(run *v1alpha1.CleanerRun, objects []v1alpha1.Objec
 	}
 }
 
-// tellOmitted says how many objects no list has.
-func (o *options) tellOmitted(run *v1alpha1.CleanerRun) {
+// printGroups prints how many objects are alike.
+func (o *options) printGroups(objects []v1alpha1.ObjectOutcome) {
+	rows := &terminal.Table{
+		Out:    o.Out,
+		Paint:  o.Paint(o.Out),
+		Header: []string{"OUTCOME", "KIND", "NAMESPACE", "OBJECTS", "WHY"},
+	}
+	for _, g := range groups(objects) {
+		rows.Add([]terminal.Cell{
+			{Text: string(g.of.Outcome), In: colourOf(rows.Paint, g.of.Outcome)},
+			{Text: g.of.Kind},
+			{Text: g.of.Namespace},
+			{Text: terminal.Thousands(g.count)},
+			{Text: g.why},
+		})
+	}
+	rows.Flush()
+	fmt.Fprintln(o.Out)
+}
+
+// printOmitted says how many objects no list has.
+func (o *options) printOmitted(run *v1alpha1.CleanerRun) {
 	omitted := run.Status.ObjectsOmitted
 	if omitted == 0 {
 		return

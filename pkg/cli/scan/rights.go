@@ -39,7 +39,8 @@ func (j *job) tellUnread(r *Result) error {
 		Err:  fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "list"), search.UnreadWords(unread)),
 	}
 	matter := slices.DeleteFunc(slices.Clone(unread), func(u search.Unread) bool {
-		return u.Kind == "*" || !r.matters(object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}})
+		kind := schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}
+		return u.Kind == "*" || !r.matters(object.Kind{GroupVersionKind: kind})
 	})
 	switch {
 	case absent > 0 && len(matter) > 0:
