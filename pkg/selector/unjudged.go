@@ -43,12 +43,16 @@ func (s Selection) Unjudged() error {
 	if len(s.NotEvaluated) == 0 {
 		return nil
 	}
-	first := s.NotEvaluated[0]
+	first, objects := s.NotEvaluated[0], "objects"
+	if s.Considered == 1 {
+		objects = "object"
+	}
 	return fmt.Errorf(
-		"%s (%d of %d objects could not be judged): %w",
+		"%s (%d of %d %s could not be judged): %w",
 		first.Object,
 		len(s.NotEvaluated),
 		s.Considered,
+		objects,
 		first.Err,
 	)
 }

@@ -28,7 +28,7 @@ func TestScheduleStopsWhenScriptsUseUpTheirTime(t *testing.T) {
 	for i := range 3 {
 		l.at(first.Add(time.Duration(i) * day))
 		l.finish()
-		wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonViewIncomplete, "ConfigMap "+b.namespace+"/one (1 of 1 objects could not be judged): evaluate: ")
+		wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonViewIncomplete, "ConfigMap "+b.namespace+"/one (1 of 1 object could not be judged): evaluate: ")
 	}
 	wantStalled(t, l.now, v1alpha1.ReasonBudgetExhausted, "in the last 3 runs the scripts used up their time or memory")
 	l.at(first.Add(10 * day)) // ticks pass
