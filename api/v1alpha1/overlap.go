@@ -30,6 +30,18 @@ func (c *Cleaner) Covers(other *Cleaner) (kind string) {
 	return ""
 }
 
+// Overlap returns those of two Cleaners that certainly act on the same objects: wide covers narrow. Nil if neither
+// covers the other.
+func Overlap(one, other *Cleaner) (wide, narrow *Cleaner, kind string) {
+	if kind := one.Covers(other); kind != "" {
+		return one, other, kind
+	}
+	if kind := other.Covers(one); kind != "" {
+		return other, one, kind
+	}
+	return nil, nil, ""
+}
+
 // covers reports whether a selector certainly selects whatever the other selects.
 func (s *ResourceSelector) covers(other *ResourceSelector) bool {
 	return s.Group == other.Group && s.Kind == other.Kind && s.coversNamespaces(other) && s.coversJudgement(other) &&

@@ -6,6 +6,7 @@ package check
 import (
 	"fmt"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 )
@@ -15,14 +16,13 @@ import (
 func Overlaps(results []*Result) (found []manifest.Problem) {
 	for i, one := range results {
 		for _, other := range results[i+1:] {
-			wide, narrow := one, other
-			kind := wide.Cleaner.Covers(narrow.Cleaner)
-			if kind == "" {
-				wide, narrow = other, one
-				kind = wide.Cleaner.Covers(narrow.Cleaner)
-			}
-			if kind == "" || one.Cleaner.Name == other.Cleaner.Name {
+			covering, _, kind := v1alpha1.Overlap(one.Cleaner, other.Cleaner)
+			if covering == nil || one.Cleaner.Name == other.Cleaner.Name {
 				continue
+			}
+			wide, narrow := one, other
+			if covering == other.Cleaner {
+				wide, narrow = other, one
 			}
 			d := wide.Document
 			found = append(found, narrow.Document.At(

@@ -74,6 +74,7 @@ func checks() []check {
 		{"clock", (*patient).clocks},
 		{"operator-rights", (*patient).operatorRights},
 		{"cleaners", (*patient).ready},
+		{"overlaps", (*patient).overlaps},
 		{"schedules", (*patient).schedules},
 		{"runs", (*patient).runsOf},
 		{"rights", (*patient).cleanerRights},

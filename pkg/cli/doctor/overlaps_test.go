@@ -1,0 +1,33 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// Two Cleaners that delete the same Pods are a warning, at the one that selects less. One that only reports is none.
+func TestOverlaps(t *testing.T) {
+	cleaner := func(name string, action v1alpha1.Action, namespace string) v1alpha1.Cleaner {
+		c := v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		c.Spec.Action = ptr.To(action)
+		c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Version: "v1", Kind: "Pod", Namespace: namespace}}
+		return c
+	}
+	p := &patient{cleaners: []v1alpha1.Cleaner{
+		cleaner("shop", v1alpha1.ActionDelete, "shop"),
+		cleaner("report", v1alpha1.ActionScan, ""),
+		cleaner("all", v1alpha1.ActionDelete, ""),
+	}}
+	lines, _ := p.overlaps(t.Context())
+	if len(lines) != 1 || lines[0].Status != Warn || lines[0].Object != "Cleaner/shop" ||
+		lines[0].Message != "every Pod that this selects, Cleaner all selects too, and both act" {
+		t.Errorf("doctor says %+v", lines)
+	}
+}
