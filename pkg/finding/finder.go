@@ -142,7 +142,7 @@ func (f *Finder) Lists() []List { return f.lists }
 func (f *Finder) Graph() *graph.Graph { return f.graph }
 
 // Bytes is about how much memory the Finder takes.
-func (f *Finder) Bytes() int64 { return f.graph.Bytes() + f.bytes }
+func (f *Finder) Bytes() int64 { return f.graph.Bytes() + f.bytes + f.notes.bytes }
 
 // UnreadElsewhere takes note that of a list that is needed everywhere only the objects of the one namespace could be
 // read.

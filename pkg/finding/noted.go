@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -36,9 +37,12 @@ func (n *notes) command(words []string) {
 		scales = scales || strings.Contains(word, "scale") || strings.Contains(word, "replicas")
 	}
 	for _, word := range words {
-		if scales {
-			n.commanded[strings.Trim(word, "-.")] = true
+		name := strings.Trim(word, "-.")
+		if !scales || n.commanded[name] || len(name) > validation.DNS1123SubdomainMaxLength {
+			continue
 		}
+		n.commanded[strings.Clone(name)] = true // a part of it would keep the whole command
+		n.bytes += int64(64 + len(name))
 	}
 }
 
@@ -56,6 +60,7 @@ func (n *notes) madeByHand(o *object.Parts) {
 			owner.Field("kind").Text() == cronJobs.Kind {
 			name := graph.Name{GroupKind: cronJobs, Namespace: strings.Clone(o.Namespace), Name: owner.Field("name").Text()}
 			n.byHand[name] = true
+			n.bytes += int64(192 + len(name.Namespace) + len(name.Name))
 		}
 	}
 }
@@ -65,5 +70,6 @@ func (n *notes) claim(o *object.Parts) {
 	volume := o.At("spec", "volumeName").Text()
 	if volume != "" && o.At("status", "phase").Text() != string(corev1.ClaimBound) {
 		n.awaited[volume] = true
+		n.bytes += int64(64 + len(volume))
 	}
 }

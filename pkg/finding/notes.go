@@ -41,6 +41,8 @@ type notes struct {
 	// inhabited are namespaces that hold something, and kinds those that have an object.
 	inhabited map[string]bool
 	kinds     map[schema.GroupKind]bool
+	// bytes is what grows with what people write into their objects.
+	bytes int64
 }
 
 func newNotes() notes {

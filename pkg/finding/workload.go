@@ -77,18 +77,14 @@ func decideIdle(f *Finder, found Finding) *Finding {
 		return nil
 	}
 	found.Reason = "it has no replicas, and nothing scales it up"
-	if found.Unknown = f.unreadOf(scalers...); len(found.Unknown) > 0 {
+	if found.Unknown = f.unreadOf(slices.Concat(scalers, []schema.GroupKind{cronJobs})...); len(found.Unknown) > 0 {
 		found.Reason = "it has no replicas, but nobody can tell whether something scales it up"
 		return &found
 	}
 	found.Confidence = v1alpha1.ConfidenceCertain
-	switch {
-	case f.commanded[found.Name]:
+	if f.commanded[found.Name] {
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = "it has no replicas, but a CronJob whose commands scale something names it"
-	case f.unread[cronJobs] != nil:
-		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = "it has no replicas, but CronJobs, whose commands may scale it up, could not be read"
 	}
 	return &found
 }
