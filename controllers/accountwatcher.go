@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -22,8 +21,8 @@ type refusedAccounts map[v1alpha1.ServiceAccountRef]bool
 // AccountWatcher asks all the time as which of the ServiceAccounts that Cleaners name the operator may act, and has
 // those Cleaners looked at whose status says otherwise: no object of ours changes when a right is given or taken away.
 type AccountWatcher struct {
-	// Client reads Cleaners from the cache.
-	Client client.Reader
+	// WithAccount lists the Cleaners that name a ServiceAccount, and may list others.
+	WithAccount Cleaners
 	// MayActAs says why the operator may not act as the account. An error means that nobody knows.
 	MayActAs func(ctx context.Context, account v1alpha1.ServiceAccountRef) (refusal string, err error)
 	Clock    clock.WithTicker
@@ -58,14 +57,14 @@ func (w *AccountWatcher) Refused(account v1alpha1.ServiceAccountRef) bool {
 
 // Look asks once. What is known of an account holds until there is another answer.
 func (w *AccountWatcher) Look(ctx context.Context) {
-	var cleaners v1alpha1.CleanerList
-	if err := w.Client.List(ctx, &cleaners); err != nil {
+	cleaners, err := w.WithAccount(ctx)
+	if err != nil {
 		klog.FromContext(ctx).Error(err, "Could not list the Cleaners")
 		return
 	}
 	answers := refusedAccounts{}
-	for i := range cleaners.Items {
-		account := cleaners.Items[i].Spec.ServiceAccountRef
+	for i := range cleaners {
+		account := cleaners[i].Spec.ServiceAccountRef
 		if account == nil {
 			continue
 		}
@@ -83,8 +82,8 @@ func (w *AccountWatcher) Look(ctx context.Context) {
 		answers[*account] = refusal != ""
 	}
 	w.refused.Store(&answers)
-	for i := range cleaners.Items {
-		if c := &cleaners.Items[i]; c.Spec.ServiceAccountRef != nil && saysOtherwise(c, answers[*c.Spec.ServiceAccountRef]) {
+	for i := range cleaners {
+		if c := &cleaners[i]; c.Spec.ServiceAccountRef != nil && saysOtherwise(c, answers[*c.Spec.ServiceAccountRef]) {
 			w.Wake(c.Name)
 		}
 	}

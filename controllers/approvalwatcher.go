@@ -23,8 +23,8 @@ const approvalsEvery = 2 * time.Second
 // ApprovalWatcher has the Cleaners looked at whose plan somebody approved or rejected. It asks the API server only as
 // long as a plan waits: most clusters have none, and some not even the kind.
 type ApprovalWatcher struct {
-	// Client reads Cleaners from the cache.
-	Client client.Reader
+	// WithPlan lists the Cleaners whose plan waits, and may list others.
+	WithPlan Cleaners
 	// Live reads CleanerApprovals from the API server.
 	Live    client.Reader
 	Journal *journal.Journal
@@ -58,15 +58,15 @@ func (w *ApprovalWatcher) Start(ctx context.Context) error {
 
 // Look looks once.
 func (w *ApprovalWatcher) Look(ctx context.Context) {
-	var cleaners v1alpha1.CleanerList
-	if err := w.Client.List(ctx, &cleaners); err != nil {
+	cleaners, err := w.WithPlan(ctx)
+	if err != nil {
 		klog.FromContext(ctx).Error(err, "Could not list the Cleaners")
 		return
 	}
 	waiting := map[string]string{}
-	for i := range cleaners.Items {
-		if plan := cleaners.Items[i].Status.Plan; plan != nil {
-			waiting[plan.Run] = cleaners.Items[i].Name
+	for i := range cleaners {
+		if plan := cleaners[i].Status.Plan; plan != nil {
+			waiting[plan.Run] = cleaners[i].Name
 		}
 	}
 	if len(waiting) == 0 {

@@ -20,10 +20,10 @@ func watchAccounts(
 	reconciler *controllers.CleanerReconciler,
 ) manager.Runnable {
 	accounts := &controllers.AccountWatcher{
-		Client:   mgr.GetClient(),
-		MayActAs: identities.MayActAs,
-		Clock:    clk,
-		Wake:     reconciler.Finished,
+		WithAccount: controllers.WithAccount(mgr.GetCache()),
+		MayActAs:    identities.MayActAs,
+		Clock:       clk,
+		Wake:        reconciler.Finished,
 	}
 	reconciler.AccountRefused = accounts.Refused
 	return accounts

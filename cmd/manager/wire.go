@@ -106,6 +106,9 @@ func newManager(ctx context.Context, restConfig *rest.Config, o *options, script
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
+	if err := controllers.IndexCleaners(ctx, mgr.GetFieldIndexer()); err != nil {
+		return nil, err
+	}
 	events := mgr.GetEventRecorderFor(lease.Identity()) //nolint:staticcheck // leader election knows no other
 	lease.LockConfig.EventRecorder = events
 	live, err := client.New(restConfig, client.Options{Scheme: scheme, HTTPClient: mgr.GetHTTPClient()})
@@ -196,7 +199,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	reconciler.Executor = workers
 	watchers := append(watchStops(mgr, off, facts, clk, reconciler),
 		watchAccounts(mgr, runner.Check.Identities, clk, reconciler), &controllers.ApprovalWatcher{
-			Client: mgr.GetClient(), Live: live, Journal: book, Clock: clk, Wake: reconciler.Finished,
+			WithPlan: controllers.WithPlan(mgr.GetCache()), Live: live, Journal: book, Clock: clk, Wake: reconciler.Finished,
 		}, &controllers.SchemaWatcher{
 			Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk,
 			Wake: reconciler.Finished,

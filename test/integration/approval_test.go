@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -62,12 +63,21 @@ func TestApprovedPlan(t *testing.T) {
 	l.wantActive(time.Time{})
 }
 
+// allCleaners lists the Cleaners as the manager's cache does, and those that the watcher is not about besides.
+func allCleaners(c client.Reader) controllers.Cleaners {
+	return func(ctx context.Context) ([]v1alpha1.Cleaner, error) {
+		var list v1alpha1.CleanerList
+		err := c.List(ctx, &list)
+		return list.Items, err
+	}
+}
+
 // wantWoken fails the test unless whoever looks for approvals has the Cleaner looked at, once.
 func (l *life) wantWoken() {
 	l.t.Helper()
 	woken := 0
 	watcher := &controllers.ApprovalWatcher{
-		Client: l.user, Live: l.user, Journal: l.reconciler.Journal, Clock: l.clock,
+		WithPlan: allCleaners(l.user), Live: l.user, Journal: l.reconciler.Journal, Clock: l.clock,
 		Wake: func(name string) {
 			if name == l.now.Name {
 				woken++

@@ -183,7 +183,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		Weight: func(*v1alpha1.Cleaner) int64 { return s.memory }, CheckClock: func() error { return nil }, CheckSchema: served.Check,
 		Executor: b.executor, WhyOff: s.off.Why, RequireServiceAccount: s.requireAccount,
 	}
-	b.accounts = &controllers.AccountWatcher{Client: b.live, MayActAs: b.runner.Check.Identities.MayActAs, Clock: b.clock, Wake: func(name string) { b.woken = append(b.woken, name) }}
+	b.accounts = &controllers.AccountWatcher{WithAccount: allCleaners(b.live), MayActAs: b.runner.Check.Identities.MayActAs, Clock: b.clock, Wake: func(name string) { b.woken = append(b.woken, name) }}
 	b.reconciler.AccountRefused = b.accounts.Refused
 }
 
