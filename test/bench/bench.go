@@ -30,6 +30,7 @@ type settings struct {
 	only     *regexp.Regexp // variants; nil is all. Their floors are measured, too.
 	profiles string         // a directory; empty is no profiles
 	picture  string         // a file for the picture; empty is none
+	kor      string         // the program kor; empty is none
 }
 
 // sample is one measurement of a variant.
@@ -121,7 +122,7 @@ type trial struct {
 }
 
 func (t *trial) chosen() []variant {
-	all := variants()
+	all := slices.Concat(variants(), peers(t.kor))
 	floors := map[string]bool{floorName: true}
 	for _, v := range all {
 		if t.wants(v) {
@@ -192,26 +193,36 @@ func (t *trial) measureOne(ctx context.Context, v variant) (sample, error) {
 	if v.stream > 0 {
 		kubeconfig = t.stream.path(v.stream)
 	}
+	if v.peer != nil {
+		return t.measurePeer(ctx, v.peer, kubeconfig)
+	}
 	cmd := exec.CommandContext(ctx, self, "-variant", v.name, "-kubeconfig", kubeconfig, "-cpuprofile", t.profileOf(v),
 		"-pods", strconv.Itoa(t.load.Pods), "-configmaps", strconv.Itoa(t.load.ConfigMaps))
-	var answer, complaint bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &answer, &complaint
-	one := sample{}
+	one, answer, err := t.watch(ctx, cmd)
+	if err != nil {
+		return sample{}, err
+	}
+	return one, json.Unmarshal(answer, &one.measured)
+}
+
+// watch runs a program, and returns what it took of memory and of the API server, and what it printed.
+func (t *trial) watch(ctx context.Context, cmd *exec.Cmd) (one sample, answer []byte, err error) {
+	var printed, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &printed, &complaint
 	one.Server, err = t.server.during(ctx, func() error {
+		start := time.Now()
 		if err := cmd.Start(); err != nil {
 			return err
 		}
 		family := watchFamily(cmd.Process.Pid)
 		err := cmd.Wait()
+		one.Wall = time.Since(start)
 		if one.Memory = family.stop(); err != nil {
 			return fmt.Errorf("%w: %s", err, strings.TrimSpace(complaint.String()))
 		}
 		return nil
 	})
-	if err != nil {
-		return sample{}, err
-	}
-	return one, json.Unmarshal(answer.Bytes(), &one.measured)
+	return one, printed.Bytes(), err
 }
 
 func (t *trial) profileOf(v variant) string {

@@ -6,7 +6,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -105,9 +107,9 @@ func TestFromEnvironment(t *testing.T) {
 	if err != nil || s.load != (load{2000, 2000}) || s.rounds != defaultRounds || !s.only.MatchString("CEL, per Pod") {
 		t.Errorf("got %+v, %v", s, err)
 	}
-	environment = map[string]string{"BENCH_PODS": "many", "BENCH_ROUNDS": "0", "BENCH_ONLY": "("}
+	environment = map[string]string{"BENCH_PODS": "many", "BENCH_ROUNDS": "0", "BENCH_ONLY": "(", peerKor: "/no/kor"}
 	_, err = fromEnvironment(func(name string) string { return environment[name] })
-	for _, want := range []string{`BENCH_PODS is "many"`, `BENCH_ROUNDS is "0"`, "BENCH_ONLY: "} {
+	for _, want := range []string{`BENCH_PODS is "many"`, `BENCH_ROUNDS is "0"`, "BENCH_ONLY: ", peerKor + ": "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %s", err, want)
 		}
@@ -244,5 +246,36 @@ apiserver_request_total{code="200",component="apiserver",dry_run="",group="coord
 `)
 	if want := "1.00 LIST cleanerruns, 2.00 PATCH cleaners/status"; err != nil || got.since(before, 10) != want {
 		t.Errorf("got %s, %v; want %s", got.since(before, 10), err, want)
+	}
+}
+
+func TestCheckKor(t *testing.T) {
+	l := load{Pods: 20, ConfigMaps: 20}
+	unused := map[string]map[string][]string{}
+	for i := range l.ConfigMaps {
+		if kinds := map[string][]string{}; !l.isInUse(i) {
+			if have := unused[namespaceOf(i)]; have != nil {
+				kinds = have
+			}
+			kinds["ConfigMap"] = append(kinds["ConfigMap"], configMapName(i))
+			unused[namespaceOf(i)] = kinds
+		}
+	}
+	unused["kube-system"] = map[string][]string{"ConfigMap": {"its-own"}}
+	right, err := json.Marshal(unused)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ output, want string }{
+		"all of them":         {"kor\n" + string(right), ""},
+		"none":                {"{}", "kor found 0 unused"},
+		"one that a Pod uses": {fmt.Sprintf(`{%q: {"ConfigMap": [%q]}}`, namespaceOf(0), configMapName(0)), "which a Pod uses"},
+		"no JSON":             {"error", "printed no JSON"},
+		"JSON that is cut":    {"{", "reading what kor printed"},
+	} {
+		err := checkKor([]byte(c.output), l)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
 	}
 }

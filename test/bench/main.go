@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"regexp"
 	"slices"
@@ -105,6 +106,11 @@ func fromEnvironment(getenv func(string) string) (settings, error) {
 	s.rounds = number("BENCH_ROUNDS", defaultRounds)
 	s.profiles = getenv("BENCH_PROFILES")
 	s.picture = getenv("BENCH_SVG")
+	if s.kor = getenv(peerKor); s.kor != "" {
+		if _, err := exec.LookPath(s.kor); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", peerKor, err))
+		}
+	}
 	if text := getenv("BENCH_ONLY"); text != "" {
 		var err error
 		if s.only, err = regexp.Compile(text); err != nil {

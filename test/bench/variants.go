@@ -40,6 +40,8 @@ type variant struct {
 	prepare func(context.Context, rest.Interface) error
 	// stream is how many Pods the streaming server has that the variant works on. Zero is the API server.
 	stream int
+	// peer is the program of another project that does the work. Nil is this one.
+	peer *peer
 }
 
 const (
