@@ -67,7 +67,9 @@ func (s Act) act(ctx context.Context, t *task, in *intent) *outcomes {
 
 // actOn touches the victims, and puts what becomes of them into the outcomes.
 func (s Act) actOn(ctx context.Context, t *task, in *intent, out *outcomes) {
-	t.expressions.rest()
+	if small := t.engine.Rest(); small && t.request.Lighten != nil {
+		t.request.Lighten()
+	}
 	namespaces, err := namespacesOf(ctx, s.Operator, namespacesIn(in.victims)) // once more, after the intent
 	if err != nil {
 		out.fault = err

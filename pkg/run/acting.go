@@ -164,7 +164,7 @@ func (s Act) judgeAgain(t *task, in *intent) func(journal.Victim) action.Again {
 			var patch object.JSON
 			if t.action == v1alpha1.ActionTransform {
 				var message string
-				patch, message, err = t.expressions.change(ctx, live)
+				patch, message, err = t.engine.Change(ctx, live)
 				if message != "" {
 					next.Message = object.WithManager(message, object.ManagerIn(next.Message))
 				}
@@ -194,7 +194,7 @@ func (s Act) rejudge(
 	changed := func(detail string) *ruling {
 		return &ruling{result: v1alpha1.OutcomeChanged, detail: detail}
 	}
-	if t.expressions.aggregate != nil || t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[next.Selector].Finding != nil {
+	if t.engine.Aggregate() != nil || t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[next.Selector].Finding != nil {
 		return changed("it changed since it was judged together with the others; the next run judges it again"), nil
 	}
 	matches, message, err := v.selectors[next.Selector].Again(ctx, next.Object, v.selections[next.Selector].Scope)

@@ -23,5 +23,5 @@ func (s Read) readCascade(ctx context.Context, t *task, chosen *object.Verdicts)
 			cascade.Add(verdict.Object, t.cleaner.Spec.DeleteOptions)
 		}
 	}
-	return cascade, survey.Cascade(ctx, t.who.Reader, t.expressions.memory, cascade)
+	return cascade, survey.Cascade(ctx, t.who.Reader, t.engine.Memory, cascade)
 }

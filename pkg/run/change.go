@@ -25,10 +25,10 @@ func (d *decision) change(ctx context.Context, t *task) {
 		if context.Cause(ctx) != nil || d.incomplete != nil && !t.preview {
 			return nil
 		}
-		patch, message, err := t.expressions.change(ctx, verdict.Object)
+		patch, message, err := t.engine.Change(ctx, verdict.Object)
 		r, fault := unfit(verdict, err)
 		if fault == nil {
-			fault = t.expressions.memory.Patch(len(d.changes)+1, len(patch))
+			fault = t.engine.Memory.Patch(len(d.changes)+1, len(patch))
 		}
 		if fault != nil {
 			d.incomplete = cmp.Or(d.incomplete, fault)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/engine"
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -78,22 +79,17 @@ func (s Check) prepare(ctx context.Context, t *task) *refusal {
 			message: "Nothing was read or touched: " + summary.OneLine(err),
 		}
 	}
-	t.expressions, err = s.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})
+	t.engine, err = s.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})
 	if err == nil {
 		err = s.checkConditions(ctx, t)
 	}
 	stopped := context.Cause(ctx)
 	if late := stopped != nil && stopReason(stopped) == v1alpha1.ReasonDeadlineExceeded; err == nil && !late {
-		t.expressions.lighten = t.request.Lighten
-		t.expressions.metadataOnly = t.expressions.metadataEnough(ctx, s.Scripts, t.action)
-		if t.expressions.aggregate != nil && !t.keepsBodies() {
-			t.expressions.leaveOutData = true
-			t.expressions.aggregate.LeaveOutData()
-		}
+		t.engine.ReadLess(ctx, t.action, t.keepsBodies())
 		return nil
 	}
-	if t.expressions != nil {
-		t.expressions.close()
+	if t.engine != nil {
+		t.engine.Close()
 	}
 	if stopped != nil {
 		return &refusal{
@@ -114,7 +110,7 @@ func (s Check) checkConditions(ctx context.Context, t *task) error {
 
 // open checks the Cleaner once more, because it may have been edited since it was found valid, and opens its
 // expressions.
-func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sandbox.Options) (*expressions, error) {
+func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sandbox.Options) (*engine.Engine, error) {
 	problems, err := s.Problems(ctx, cleaner)
 	if err = errors.Join(slices.Concat(problems, s.HomelessCopies(cleaner), []error{err})...); err != nil {
 		return nil, err
@@ -126,7 +122,7 @@ func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sand
 	}
 	options.Now, options.Print = s.Clock.Now(), printed
 	options.Seed = options.Now.Unix()
-	return open(cleaner, s.Scripts, s.Memory.Share(), s.Queries, s.Clock, options)
+	return engine.Open(cleaner, s.Scripts, s.Memory.Share(), s.Queries, s.Clock, options)
 }
 
 // refused is how a run ends that could not be opened.

@@ -34,8 +34,8 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 	again := *t
 	again.progress, again.observer = nil, selector.Observer{}
 	var scriptFault error
-	decide := r.Read.findAgain(&again, t.expressions.memory, in.decision.view.findings)
-	if t.expressions.aggregate != nil {
+	decide := r.Read.findAgain(&again, t.engine.Memory, in.decision.view.findings)
+	if t.engine.Aggregate() != nil {
 		decide = r.chooseAgain(&again, in.decision.view, &scriptFault)
 	}
 	confirmed := *in
@@ -50,10 +50,9 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 
 // chooseAgain reads the whole view again, and lets the aggregated script choose.
 func (r *Runner) chooseAgain(t *task, v *view, scriptFault *error) decideAgain {
-	e, first := t.expressions, v.findings
+	first := v.findings
 	return func(ctx context.Context, counts guard.Counts) (recheck.Left, error) {
-		e.renew(v) // only what was chosen is kept of the reading before
-		e.aggregate.NamesOnly = true
+		t.engine.Renew(v.bytes) // only what was chosen is kept of the reading before
 		now := r.choose(ctx, t)
 		if now.incomplete != nil {
 			*scriptFault = now.scriptFault
@@ -104,7 +103,7 @@ func needsConfirming(t *task, in *intent) bool {
 			chosen = append(chosen, verdict)
 		}
 	}
-	return t.expressions.aggregate != nil && len(chosen) > 0 && !sawAllUses(d.view.selections, chosen)
+	return t.engine.Aggregate() != nil && len(chosen) > 0 && !sawAllUses(d.view.selections, chosen)
 }
 
 // sawAllUses reports whether one reading shows all that uses the chosen objects. The lists are read one after the

@@ -67,7 +67,7 @@ func (s Judge) protect(t *task, d *decision) error {
 	action := t.cleaner.EffectiveAction()
 	g := guards{action: action, selectors: d.view.selectors, namespaces: d.view.namespaces, cascade: d.cascade}
 	d.rule(func(_ int, verdict object.Verdict) *ruling {
-		if t.expressions.aggregate != nil { // else what the object says itself was looked at while it passed
+		if t.engine.Aggregate() != nil { // else what the object says itself was looked at while it passed
 			errs = append(errs, s.Protection.MarkOwn(action, &verdict))
 		}
 		if verdict.Reason != "" {
@@ -204,7 +204,7 @@ func (d *decision) total(t *task) (int64, error) {
 	var all int64
 	for kind, total := range d.view.totals {
 		switch {
-		case t.expressions.aggregate != nil && !chosen[kind]:
+		case t.engine.Aggregate() != nil && !chosen[kind]:
 		case total.err != nil:
 			return 0, total.err
 		default:

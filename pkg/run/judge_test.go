@@ -20,7 +20,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/expr"
+	"github.com/kubecleaner/kubecleaner/pkg/engine"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -70,11 +71,11 @@ func (s *situation) decide() *decision {
 		}
 		s.view.matched.Add(v)
 	}
-	patch, err := expr.MergePatch(cleaner)
+	e, err := engine.Open(cleaner, sandbox.New(sandbox.Config{}), (*selector.Budget)(nil).Share(), nil, nil, sandbox.Options{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	t := &task{cleaner: cleaner, action: s.action, record: &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "now"}}, expressions: &expressions{cleaner: cleaner, patch: patch, memory: (*selector.Budget)(nil).Share()}, plan: s.plan}
+	t := &task{cleaner: cleaner, action: s.action, record: &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "now"}}, engine: e, plan: s.plan}
 	chosen := choice{view: &s.view, matched: s.view.matched, incomplete: s.view.whyIncomplete(cleaner), cascade: &s.cascade}
 	return s.judge.judge(s.t.Context(), t, chosen)
 }

@@ -4,15 +4,11 @@
 package run
 
 import (
-	"errors"
-	"strings"
-	"time"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/engine"
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -50,8 +46,8 @@ func (s Record) count(t *task, out *outcomes, stopped error) {
 func (s Record) countEvaluations(t *task, out *outcomes) {
 	notEvaluated := out.decision.view.notEvaluated
 	for i := range notEvaluated {
-		engine, reason := evaluationFault(&notEvaluated[i])
-		s.Metrics.EvaluationFailed(t.record, engine, reason)
+		by, reason := engine.Fault(&notEvaluated[i])
+		s.Metrics.EvaluationFailed(t.record, by, reason)
 	}
 	if reason := expr.ScriptFault(out.decision.scriptFault); reason != "" {
 		s.Metrics.EvaluationFailed(t.record, metrics.EngineLua, reason)
@@ -61,23 +57,9 @@ func (s Record) countEvaluations(t *task, out *outcomes) {
 			s.Metrics.EvaluationFailed(t.record, metrics.EngineLua, reason)
 		}
 	}
-	for engine, took := range t.expressions.took() {
-		s.Metrics.Evaluated(engine, took)
+	for by, took := range t.engine.Took() {
+		s.Metrics.Evaluated(by, took)
 	}
-}
-
-// took is how long the engines that a run used were at work.
-func (e *expressions) took() map[metrics.Engine]time.Duration {
-	all := map[metrics.Engine]time.Duration{}
-	if took := e.session.Took(); took > 0 {
-		all[metrics.EngineLua] = took
-	}
-	for _, conditions := range e.conditions {
-		if conditions != nil {
-			all[metrics.EngineCEL] += conditions.Took()
-		}
-	}
-	return all
 }
 
 // tally counts objects by kind and by what became of them.
@@ -103,19 +85,4 @@ func counted(record *v1alpha1.CleanerRun, victims []object.Outcome) metrics.Tall
 		}
 	}
 	return found
-}
-
-// evaluationFault says in a word why an object could not be judged, and by what.
-func evaluationFault(outcome *object.Outcome) (engine metrics.Engine, reason string) {
-	var limit *cel.LimitError
-	switch {
-	case errors.As(outcome.Err, &limit):
-		return metrics.EngineCEL, "limit"
-	case strings.HasPrefix(outcome.Detail, "matchConditions: "): // the other errors of conditions have no type
-		return metrics.EngineCEL, "error"
-	}
-	if reason = expr.ScriptFault(outcome.Err); reason == "" {
-		reason = "error"
-	}
-	return metrics.EngineLua, reason
 }

@@ -101,8 +101,8 @@ func (in *intent) draft(t *task) {
 		return
 	}
 	show := func(text string) string { return text }
-	if t.expressions.mask != nil {
-		show = t.expressions.mask
+	if mask := in.decision.view.mask; mask != nil {
+		show = mask
 	}
 	in.plan = journal.Draft(t.action, in.victims, show)
 	for _, n := range in.places[len(in.plan):] {

@@ -45,10 +45,10 @@ type PreviewItem struct {
 func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observer selector.Observer) (*Preview, error) {
 	t := &task{cleaner: cleaner, action: cleaner.EffectiveAction(), now: r.Check.Clock.Now(), preview: true}
 	var err error
-	if t.expressions, err = r.Check.open(ctx, cleaner, sandbox.Options{}); err != nil {
+	if t.engine, err = r.Check.open(ctx, cleaner, sandbox.Options{}); err != nil {
 		return nil, err
 	}
-	defer t.expressions.close()
+	defer t.engine.Close()
 	if t.who, err = r.Check.Identities.Of(nil); err != nil {
 		return nil, err
 	}

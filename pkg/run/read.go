@@ -48,7 +48,7 @@ type Read struct {
 // read makes the view: one list per selector, each object judged as it passes, and then what the guards need to know.
 func (s Read) read(ctx context.Context, t *task) *view {
 	v := &view{matched: &object.Verdicts{}, clock: s.clockFault()}
-	countsFault, memory := s.readCounts(ctx, t, v), t.expressions.memory
+	countsFault, memory := s.readCounts(ctx, t, v), t.engine.Memory
 	taken := memory.Taken()
 	if v.findings, v.unread = s.readFindings(ctx, t, memory, v.counts); v.unread != nil {
 		return v
@@ -78,18 +78,18 @@ func (s Read) read(ctx context.Context, t *task) *view {
 
 // list reads one list per selector. After one for which the scripts need more memory, the rest is not read.
 func (s Read) list(ctx context.Context, t *task, v *view) (namespaces map[string]struct{}) {
-	e := t.expressions
+	e := t.engine
 	found := selector.Found{
-		Whole:     e.changesManagedFields(),
-		Aggregate: e.aggregate,
+		Whole:     e.ChangesManagedFields(),
+		Aggregate: e.Aggregate(),
 		Observer:  t.observer,
-		Memory:    e.memory,
+		Memory:    e.Memory,
 	}
 	found.Protect = func(v *object.Verdict) error { return s.Protection.MarkOwn(t.cleaner.EffectiveAction(), v) }
 	found.Verdicts.Bodies = t.keepsBodies()
 	var errs, unjudged []error
 	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		judge := e.judge(i)
+		judge := e.Judge(i)
 		judge.Finding = v.findings.Judge(i)
 		sel, err := selector.New(i, spec, judge, t.now)
 		var selection selector.Selection
@@ -112,7 +112,7 @@ func (s Read) list(ctx context.Context, t *task, v *view) (namespaces map[string
 	}
 	v.matched, v.marks = &found.Verdicts, found.Marks
 	v.unread, v.unjudged = errors.Join(append(errs, found.Faults...)...), errors.Join(unjudged...)
-	e.mask = found.Mask()
+	v.mask = found.Mask()
 	return found.Namespaces
 }
 
@@ -196,7 +196,7 @@ func (s Read) readNowhere(ctx context.Context, t *task, v *view) error {
 		default:
 			continue
 		}
-		if t.acts() && t.expressions.aggregate != nil {
+		if t.acts() && t.engine.Aggregate() != nil {
 			errs = append(errs, err)
 		} else { // nothing is selected, whether it is there or not
 			v.emptyScopes = append(v.emptyScopes, summary.OneLine(err)+".")

@@ -154,7 +154,7 @@ func (r *Runner) prepare(ctx context.Context, b *begun, t *task) *refusal {
 		return refused
 	}
 	if refused := r.Record.approved(ctx, t); refused != nil {
-		t.expressions.close()
+		t.engine.Close()
 		return refused
 	}
 	t.progress = r.Record.startProgress(ctx, t.record, metrics.StageList, 0)

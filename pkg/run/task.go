@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/engine"
 	"github.com/kubecleaner/kubecleaner/pkg/identity"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/progress"
@@ -23,8 +24,9 @@ type task struct {
 	// now is what ages are measured from.
 	now time.Time
 	// who reads, and later acts.
-	who         identity.Identity
-	expressions *expressions
+	who identity.Identity
+	// engine is what it selects and changes objects with.
+	engine *engine.Engine
 	// progress follows the run, and observer its lists. progress is nil in a preview.
 	progress *progress.Meter
 	observer selector.Observer
@@ -52,5 +54,5 @@ func (t *task) keepsBodies() bool {
 // end closes what the task was opened with.
 func (t *task) end() {
 	t.progress.End()
-	t.expressions.close()
+	t.engine.Close()
 }

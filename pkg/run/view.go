@@ -33,6 +33,8 @@ type view struct {
 	// what they are themselves say so. It is empty when an aggregated script has the objects: then marks are on these.
 	matched *object.Verdicts
 	marks   []selector.Mark
+	// mask hides the values of the Secrets that an aggregated script was given. Nil when it was given none.
+	mask func(string) string
 	// bytes is how much memory all of that takes of the run's share.
 	bytes int64
 	// namespaces are the metadata of the namespaces of all these objects, by name. One that is gone is not among them.

@@ -1,13 +1,16 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+// Package engine is what a Cleaner selects and changes objects with, for one run: its conditions, its scripts and its
+// patch, ready to be used.
+package engine
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"k8s.io/utils/clock"
 
@@ -17,48 +20,44 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// expressions are what a Cleaner selects and changes objects with, for one run. It is safe for concurrent use.
-type expressions struct {
+// Engine has all expressions of one Cleaner. It is safe for concurrent use.
+type Engine struct {
+	// Memory is what all that is selected may take.
+	Memory *selector.Share
+
 	cleaner    *v1alpha1.Cleaner
 	conditions []*cel.Run // nil where a selector has none
 	queries    *inputs.Metrics
+	pool       *sandbox.Pool
+	session    *sandbox.Session
 	// metadataOnly says for which selectors the objects' metadata is all that is needed. Nil is none.
 	metadataOnly []bool
 	// leaveOutData says that the aggregated script is given Secrets without their data, if it does not look at that.
 	leaveOutData bool
-	// memory is what all that is selected may take.
-	memory  *selector.Share
-	session *sandbox.Session
-	// lighten, if not nil, is called when the scripts need no more than a small process.
-	lighten func()
 	// aggregate is nil without an aggregatedSelection.
 	aggregate *sandbox.Aggregate
 	// patch is the static merge patch. Nil when a script changes the objects, or nothing does.
 	patch map[string]any
-	// mask cleans what the aggregated script says of the values of the Secrets that it was given.
-	mask func(string) string
 }
 
-// open makes a Cleaner's expressions ready for a run that begins now. The errors are for the user to correct: they name
-// the field. It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
-func open(
+// Open makes a Cleaner's expressions ready for a run that begins now. The errors are for the user to correct: they name
+// the field. It starts nothing: a script that does not compile fails when it is used. The caller closes the Engine.
+func Open(
 	cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share, queries *inputs.Metrics,
 	clk clock.PassiveClock, options sandbox.Options,
-) (*expressions, error) {
-	var errs []error
+) (*Engine, error) {
 	programs, err := expr.Conditions(cleaner)
-	errs = append(errs, err)
-	patch, err := expr.MergePatch(cleaner)
-	errs = append(errs, err)
-	if err := errors.Join(errs...); err != nil {
+	patch, patchErr := expr.MergePatch(cleaner)
+	if err := errors.Join(err, patchErr); err != nil {
 		return nil, err
 	}
-	e := &expressions{
-		cleaner: cleaner, patch: patch, memory: memory, queries: queries, session: pool.Open(options),
+	e := &Engine{
+		Memory: memory, cleaner: cleaner, queries: queries, patch: patch, pool: pool, session: pool.Open(options),
 	}
 	for _, program := range programs {
 		var run *cel.Run
@@ -73,21 +72,32 @@ func open(
 	return e, nil
 }
 
-func (e *expressions) close() {
-	e.session.Close()
-	e.memory.Release()
-}
-
-// rest gives memory back before the run acts. That may take long, and seldom needs a script: when an object has
-// changed. An aggregated script may be asked again about everything.
-func (e *expressions) rest() {
-	if e.session.Rest(); e.lighten != nil && e.aggregate == nil {
-		e.lighten()
+// ReadLess lets the run read less than whole objects where its action allows that. Without bodies, it needs no more of
+// what matches than the name.
+func (e *Engine) ReadLess(ctx context.Context, action v1alpha1.Action, bodies bool) {
+	e.metadataOnly = e.metadataEnough(ctx, action)
+	if e.aggregate != nil && !bodies {
+		e.leaveOutData = true
+		e.aggregate.LeaveOutData()
 	}
 }
 
-// judge is how the i-th selector judges.
-func (e *expressions) judge(i int) selector.Judge {
+// Close ends the scripts and gives back the memory.
+func (e *Engine) Close() {
+	e.session.Close()
+	e.Memory.Release()
+}
+
+// Rest gives memory back before the run acts. That may take long, and seldom needs a script: when an object has
+// changed. It reports whether a small process is enough from then on: an aggregated script may be asked again about
+// everything.
+func (e *Engine) Rest() (small bool) {
+	e.session.Rest()
+	return e.aggregate == nil
+}
+
+// Judge is how the i-th selector judges.
+func (e *Engine) Judge(i int) selector.Judge {
 	return selector.Judge{
 		Conditions: e.conditions[i],
 		Script:     e.cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].Evaluate, Session: e.session,
@@ -97,8 +107,8 @@ func (e *expressions) judge(i int) selector.Judge {
 	}
 }
 
-// change is what a Transform does to an object, as a merge patch of only what changes, and what its script said.
-func (e *expressions) change(ctx context.Context, o object.Object) (patch object.JSON, message string, err error) {
+// Change is what a Transform does to an object, as a merge patch of only what changes, and what its script said.
+func (e *Engine) Change(ctx context.Context, o object.Object) (patch object.JSON, message string, err error) {
 	if e.patch != nil {
 		value, err := o.Value()
 		if err != nil {
@@ -117,8 +127,8 @@ func (e *expressions) change(ctx context.Context, o object.Object) (patch object
 	return patch, message, nil
 }
 
-// changesManagedFields reports whether what changes the objects may look at metadata.managedFields.
-func (e *expressions) changesManagedFields() bool {
+// ChangesManagedFields reports whether what changes the objects may look at metadata.managedFields.
+func (e *Engine) ChangesManagedFields() bool {
 	const field = "managedFields"
 	patch := e.cleaner.Spec.MergePatch
 	return strings.Contains(e.cleaner.Spec.Transform, field) || patch != nil && bytes.Contains(patch.Raw, []byte(field))
@@ -128,7 +138,7 @@ func (e *expressions) changesManagedFields() bool {
 // of them. It is so only in a Scan: what deletes and changes objects copies and judges them whole, and so does an
 // aggregated script. And it is so only where nobody looks further: neither the conditions nor the script, nor the
 // guards, nor what keeps Secrets' values out of messages. A preview, which shows objects, does not ask.
-func (e *expressions) metadataEnough(ctx context.Context, pool *sandbox.Pool, action v1alpha1.Action) []bool {
+func (e *Engine) metadataEnough(ctx context.Context, action v1alpha1.Action) []bool {
 	spec := e.cleaner.Spec
 	enough := make([]bool, len(spec.ResourcePolicySet.ResourceSelectors))
 	if action != v1alpha1.ActionScan || e.aggregate != nil || e.cleaner.CopyStorage() == v1alpha1.StorageReport {
@@ -137,7 +147,36 @@ func (e *expressions) metadataEnough(ctx context.Context, pool *sandbox.Pool, ac
 	for i, selector := range spec.ResourcePolicySet.ResourceSelectors {
 		isSecret := selector.Group == "" && selector.Kind == "Secret"
 		enough[i] = !isSecret && selector.LogSource == nil && !guard.ReadsBody(selector.Group, selector.Kind) &&
-			expr.ReadMetadataOnly(ctx, e.conditions[i], pool, selector.Evaluate)
+			expr.ReadMetadataOnly(ctx, e.conditions[i], e.pool, selector.Evaluate)
 	}
 	return enough
+}
+
+// Took is how long the engines that the run used were at work.
+func (e *Engine) Took() map[metrics.Engine]time.Duration {
+	all := map[metrics.Engine]time.Duration{}
+	if took := e.session.Took(); took > 0 {
+		all[metrics.EngineLua] = took
+	}
+	for _, conditions := range e.conditions {
+		if conditions != nil {
+			all[metrics.EngineCEL] += conditions.Took()
+		}
+	}
+	return all
+}
+
+// Fault says in a word why an object could not be judged, and by what.
+func Fault(outcome *object.Outcome) (engine metrics.Engine, reason string) {
+	var limit *cel.LimitError
+	switch {
+	case errors.As(outcome.Err, &limit):
+		return metrics.EngineCEL, "limit"
+	case strings.HasPrefix(outcome.Detail, "matchConditions: "): // the other errors of conditions have no type
+		return metrics.EngineCEL, "error"
+	}
+	if reason = expr.ScriptFault(outcome.Err); reason == "" {
+		reason = "error"
+	}
+	return metrics.EngineLua, reason
 }
