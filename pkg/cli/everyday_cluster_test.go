@@ -59,6 +59,7 @@ func TestPreviewOfANamespace(t *testing.T) {
 	c := s.cleaner()
 	s.wants(s.call(t.Context(), nil, "preview", c.Name, "-n", s.namespace, "-o", "name"), codes.ExitDone, "ConfigMap/NS/a\n", "1 of 1 object matches; 1 would be deleted\n")
 	s.wants(s.call(t.Context(), nil, "preview", c.Name, "-n", "default", "-o", "name", "--fail-on-findings"), codes.ExitDone, "", "1 of 1 object matches; 1 would be deleted\n")
+	s.wants(s.call(t.Context(), nil, "preview", c.Name, "-A", "-o", "name"), codes.ExitDone, "ConfigMap/NS/a\n", "1 of 1 object matches; 1 would be deleted\n")
 	s.wants(s.call(t.Context(), nil, "preview", c.Name, "-n", "nowhere-at-all"), codes.ExitError, "",
 		"error: there is no namespace \"nowhere-at-all\"\nhint: list them with: kubectl get namespaces   [E-CLU-006]\n")
 }
@@ -110,6 +111,7 @@ func TestRunsAndNamespacesAreCompleted(t *testing.T) {
 		{"runs -n", "", s.namespace + "\n"},
 		{"runs --outcome", "Failed,", "Failed,Deleted\n"},
 		{"preview -n", "", s.namespace + "\n"},
+		{"doctor -n", "", s.namespace + "\n"},
 		{"suspend", "", c.Name + "\n"},
 	} {
 		words := strings.Fields(test.command)

@@ -17,7 +17,12 @@ import (
 // mistaken says what is wrong with a flag. pflag tells it in the words of the functions that it calls.
 func mistaken(cmd *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+	if errors.As(err, &unknown) {
+		if why := noScope(cmd, unknown.GetSpecifiedName()); why != "" {
+			return why
+		}
+	}
+	if unknown != nil && unknown.GetSpecifiedShortnames() == "" {
 		return err.Error() + nearFlag(cmd, unknown.GetSpecifiedName())
 	}
 	var wrong *pflag.InvalidValueError

@@ -93,6 +93,11 @@ func TestInitWritesEveryRecipe(t *testing.T) {
 		"--namespace=shop": func(c *v1alpha1.Cleaner) bool {
 			return !slices.ContainsFunc(selectors(c), func(s v1alpha1.ResourceSelector) bool { return s.Namespace != "shop" || s.NamespaceSelector != "" })
 		},
+		"--all-namespaces": func(c *v1alpha1.Cleaner) bool {
+			return !slices.ContainsFunc(selectors(c), func(s v1alpha1.ResourceSelector) bool {
+				return s.Namespace != "" || s.NamespaceSelector != ""
+			})
+		},
 		"--namespace-selector=a!=b": func(c *v1alpha1.Cleaner) bool {
 			return !slices.ContainsFunc(selectors(c), func(s v1alpha1.ResourceSelector) bool {
 				return s.Namespace != "" || s.NamespaceSelector != "a!=b"
@@ -127,7 +132,7 @@ func TestInitWritesEveryRecipe(t *testing.T) {
 		}
 	}
 	for flag, least := range map[string]int{
-		"--name=mine --schedule=@daily": len(all), "--namespace=shop": 25, "--namespace-selector=a!=b": 25, "--for=17d": 20, "--action=Delete": 20,
+		"--name=mine --schedule=@daily": len(all), "--namespace=shop": 25, "--all-namespaces": len(all), "--namespace-selector=a!=b": 25, "--for=17d": 20, "--action=Delete": 20,
 	} {
 		if written[flag] < least {
 			t.Errorf("only %d recipes can be written with %s", written[flag], flag)

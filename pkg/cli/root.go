@@ -73,6 +73,7 @@ func command(s *terminal.Session) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return terminal.UsageError(cmd, mistaken(cmd, err))
 	})
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return oneScope(cmd) }
 	root.PersistentFlags().
 		Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand())

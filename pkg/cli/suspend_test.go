@@ -57,7 +57,7 @@ func TestSuspendAndResumeOne(t *testing.T) {
 	}
 	usage("kubectl cleaner suspend: needs the name of a Cleaner, or labels of Cleaners (-l SELECTOR); to stop all acting: kubectl cleaner stop", "suspend")
 	usage("kubectl cleaner stop: takes no arguments, because it stops all Cleaners; to stop one: kubectl cleaner suspend nightly", "stop", "nightly")
-	usage("kubectl cleaner resume: --operator-namespace is for a resume without a name, which undoes a stop", "resume", "nightly", "--operator-namespace", "x")
+	usage("kubectl cleaner resume: -n, --operator-namespace is for a resume without a name, which undoes a stop; Cleaners belong to no namespace", "resume", "nightly", "-n", "x")
 	// One that fails does not keep the others from it.
 	s.wants(s.call(t.Context(), nil, "suspend", c.Name+"s", c.Name), codes.ExitError, "",
 		"cleaner \"unused-NS\" is suspended: it does not run by its schedule\nnote: the run unused-NS-SECONDS goes on; to end it: kubectl cleaner cancel unused-NS-SECONDS\n"+fluxTakesItBack+

@@ -43,6 +43,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&o.port, "port", 0, "the port on this computer; 0 means any free one")
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the namespace whose findings are shown first (default: the whole cluster)")
+	cluster.BindAllNamespaces(cmd.Flags(), "show the findings of the whole cluster first, which is the default")
 	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", cluster.DefaultOperatorNamespace,
 		"the operator's namespace")
 	o.Bind(cmd.Flags())

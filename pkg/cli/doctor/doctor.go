@@ -54,8 +54,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		VarP(terminal.NewChoice(&o.output, "table", "json", "yaml"), "output", "o", "what to print: table, json or yaml")
 	cmd.Flags().
 		Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of long work: auto, plain, json or none")
-	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", "",
-		"the operator's namespace (default: where the operator's Deployment is)")
+	cluster.BindOperatorNamespace(cmd.Flags(), &o.operatorNamespace)
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd

@@ -30,13 +30,17 @@ import (
 type changes struct {
 	kinds                                             []string
 	namespace, namespaceSelector, long, when, as, act string
+	allNamespaces                                     bool
 }
 
-var changeFlags = []string{"kind", "namespace", "namespace-selector", "for", "schedule", "name", "action"}
+var changeFlags = []string{
+	"kind", "namespace", "all-namespaces", "namespace-selector", "for", "schedule", "name", "action",
+}
 
 func (c *changes) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&c.kinds, "kind", nil, "keep only the selectors of these kinds, for example ConfigMap,Secret")
-	flags.StringVarP(&c.namespace, "namespace", "n", "", "look into this namespace only")
+	flags.StringVarP(&c.namespace, "namespace", "n", "", "look into this namespace only (default: where the recipe looks)")
+	flags.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "look into all namespaces, as most recipes do")
 	flags.StringVar(
 		&c.namespaceSelector,
 		"namespace-selector",
@@ -156,6 +160,9 @@ func (c *changes) keepKinds(r *recipe, list *yamlnode.Node) error {
 
 // setNamespaces writes where the selectors look. Kinds without namespaces are left out: the note says so.
 func (c *changes) setNamespaces(list *yamlnode.Node) (note string, err error) {
+	if c.allNamespaces {
+		lookEverywhere(list)
+	}
 	if c.namespace == "" && c.namespaceSelector == "" {
 		return "", nil
 	}
@@ -192,6 +199,14 @@ func (c *changes) setNamespaces(list *yamlnode.Node) (note string, err error) {
 		note = "left out " + strings.Join(slices.Compact(without), ", ") + ", because these kinds have no namespaces"
 	}
 	return note, nil
+}
+
+// lookEverywhere removes what narrows selectors to some namespaces.
+func lookEverywhere(list *yamlnode.Node) {
+	for _, selector := range list.Content {
+		remove(selector, "namespace")
+		remove(selector, "namespaceSelector")
+	}
 }
 
 // setSchedule writes when it runs, and says it in words.

@@ -123,6 +123,8 @@ func (o *options) validate(cmd *cobra.Command, args []string) error {
 		wrong = append(wrong, "takes one recipe, and was given "+fmt.Sprint(len(args))+"; to look for words, use --list")
 	case cmd.Flags().Changed("namespace") && cmd.Flags().Changed("namespace-selector"):
 		wrong = append(wrong, "--namespace and --namespace-selector exclude each other")
+	case cmd.Flags().Changed("all-namespaces") && cmd.Flags().Changed("namespace-selector"):
+		wrong = append(wrong, "--all-namespaces and --namespace-selector exclude each other")
 	}
 	if len(wrong) > 0 {
 		return terminal.UsageError(cmd, strings.Join(wrong, "; "))

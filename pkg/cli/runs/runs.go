@@ -78,7 +78,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.outcomes, "outcome", nil, "of one run, only objects of these outcomes, for example Failed,Deleted")
-	flags.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "of one run, only objects in these namespaces")
+	flags.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "of one run, only objects in these namespaces (default: all namespaces)")
+	cluster.BindAllNamespaces(flags, "of one run, objects of all namespaces, which is the default")
 	flags.StringSliceVar(&o.kinds, "kind", nil, "of one run, only objects of these kinds: KIND or KIND.GROUP")
 	flags.BoolVar(&o.diffs, "diff", false, "of one run, only what is otherwise than in the run before")
 	flags.BoolVar(&o.waiting, "waiting", false, "only runs whose plan waits for a person to approve it")

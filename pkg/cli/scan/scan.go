@@ -30,7 +30,6 @@ type options struct {
 	search.Flags
 
 	namespace     string
-	allNamespaces bool
 	labels        string
 	kinds, types  []string
 	minConfidence string
@@ -65,7 +64,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "look at this namespace only (default: the whole cluster)")
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "look at the whole cluster, also with -n")
+	cluster.BindAllNamespaces(flags, "look at the whole cluster, which is the default")
 	flags.StringVarP(&o.labels, "selector", "l", "", "show only objects with these labels, for example app=shop,tier!=db")
 	flags.StringSliceVar(&o.kinds, "kind", nil,
 		"show only findings of these kinds: names, plurals or short names, such as ConfigMap, pvc or certificates.cert-manager.io")
@@ -124,11 +123,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	if job.Reading, err = o.Open(ctx); err != nil {
 		return terminal.OrInterrupted(ctx, err)
 	}
-	namespace := o.namespace
-	if o.allNamespaces {
-		namespace = ""
-	}
-	if err := job.In(ctx, namespace); err != nil {
+	if err := job.In(ctx, o.namespace); err != nil {
 		return terminal.OrInterrupted(ctx, err)
 	}
 	job.resolveExcluded()

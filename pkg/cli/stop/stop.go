@@ -78,7 +78,7 @@ func ResumeCommand(s *terminal.Session) *cobra.Command {
 				return o.resume(cmd.Context())
 			}
 			if o.namespace != "" {
-				return terminal.UsageError(cmd, "--operator-namespace is for a resume without a name, which undoes a stop")
+				return terminal.UsageError(cmd, "-n, --operator-namespace is for a resume without a name, which undoes a stop; Cleaners belong to no namespace")
 			}
 			return o.setSuspended(cmd, names, false)
 		},
@@ -90,8 +90,7 @@ func ResumeCommand(s *terminal.Session) *cobra.Command {
 }
 
 func (o *options) bindAll(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.namespace, "operator-namespace", "",
-		"the operator's namespace (default: where the operator's Deployment is)")
+	cluster.BindOperatorNamespace(cmd.Flags(), &o.namespace)
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 }
