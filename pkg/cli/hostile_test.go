@@ -134,7 +134,7 @@ func hostileServer(t *testing.T) (kubeconfig string) {
 			request = patch.Metadata.Annotations["apps.projectsveltos.io/run-requested-at"]
 			answer = cleaner(request)
 		case strings.HasSuffix(path, "/namespaces/stopped"):
-			answer = fields{"metadata": fields{"annotations": fields{"cleaner/stop": hostile}}}
+			answer = fields{"kind": "Namespace", "apiVersion": "v1", "metadata": fields{"annotations": fields{"cleaner/stop": hostile}}}
 		case path == "/api" || path == "/apis":
 			answer = hostileDiscovery(path)
 		case strings.HasSuffix(path, "/configmaps") || strings.HasSuffix(path, "/configmaps/a"):
@@ -219,7 +219,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"run tidy", "run tidy --yes --wait", "run tidy --yes --wait --progress json", "run HOSTILE", "restore HOSTILE", "restore tidy-1 --only HOSTILE",
 		"notify test tidy", "notify test tidy HOSTILE", "__complete run e", "__complete restore e",
 		"rbac tidy --service-account a/b", "rbac HOSTILE", "__complete rbac e", "doctor", "doctor -o json --operator-namespace stopped",
-		"stop", "stop --reason HOSTILE", "stop --operator-namespace stopped", "resume", "resume --operator-namespace stopped", "resume --operator-namespace HOSTILE",
+		"stop", "stop --reason HOSTILE", "stop --operator-namespace stopped", "stop -n stopped -o yaml", "stop -n stopped -o json", "resume", "resume --operator-namespace stopped", "resume --operator-namespace HOSTILE",
 		"suspend tidy", "suspend HOSTILE", "resume HOSTILE", "cancel HOSTILE",
 		"approve tidy-2", "approve tidy-2 --yes", "approve tidy-1", "approve HOSTILE", "reject tidy-2 --yes --reason HOSTILE", "reject HOSTILE",
 	}

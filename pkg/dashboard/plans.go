@@ -111,7 +111,7 @@ func decidePlan(ctx context.Context, p *person, name string, decision v1alpha1.A
 		return nil, err
 	}
 	said := approval.Decision{Decision: decision, By: who, Reason: given.Reason}
-	if err := approval.Say(ctx, p.api, run, said); err != nil {
+	if _, err := approval.Say(ctx, p.api, run, said); err != nil {
 		return nil, usageOf(err)
 	}
 	return &Decided{run.Name, run.Spec.Cleaner, decision, who}, nil

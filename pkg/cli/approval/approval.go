@@ -74,8 +74,8 @@ type Decision struct {
 	Reason   string
 }
 
-// Say creates the CleanerApproval. It goes away with the run.
-func Say(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, d Decision) error {
+// Say creates the CleanerApproval, and returns it as the API server sent it. It goes away with the run.
+func Say(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, d Decision) ([]byte, error) {
 	approval := v1alpha1.CleanerApproval{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "CleanerApproval"},
 		ObjectMeta: metav1.ObjectMeta{Name: run.Name, OwnerReferences: []metav1.OwnerReference{{
@@ -88,21 +88,21 @@ func Say(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, d D
 	}
 	body, err := json.Marshal(approval)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = cluster.Send(ctx, api.Raw.Post().AbsPath(path("")).Param("fieldManager", cluster.FieldManager).Body(body))
+	body, err = cluster.Send(ctx, api.Raw.Post().AbsPath(path("")).Param("fieldManager", cluster.FieldManager).Body(body))
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		return said(ctx, api, run)
+		return nil, said(ctx, api, run)
 	case apierrors.IsNotFound(err):
-		return terminal.Fail(codes.ClusterFailed,
+		return nil, terminal.Fail(codes.ClusterFailed,
 			errors.New("the cluster has no CleanerApprovals: its CustomResourceDefinitions are of an older version"),
 			"apply the CustomResourceDefinitions of this version")
 	}
 	if err != nil {
-		return cluster.RequestError("saying so in CleanerApproval "+run.Name, err)
+		return nil, cluster.RequestError("saying so in CleanerApproval "+run.Name, err)
 	}
-	return nil
+	return body, nil
 }
 
 // said is the error when somebody has decided already.

@@ -23,6 +23,7 @@ import (
 type options struct {
 	*terminal.Session
 	cluster.Connection
+	changed cluster.Changed
 
 	decision v1alpha1.ApprovalDecision
 	reason   string
@@ -78,6 +79,7 @@ func (o *options) bind(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, in a sentence; the record of the run keeps it")
 	cmd.Flags().IntVar(&o.limit, "limit", 50, "how many objects of the plan to list; 0 lists all")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	o.changed.BindOutput(cmd.Flags(), "the CleanerApproval")
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = terminal.CompleteFirst(o.complete)
 	return cmd
@@ -118,7 +120,11 @@ func (o *options) run(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	if err := approval.Say(ctx, api, run, approval.Decision{Decision: o.decision, By: who, Reason: o.reason}); err != nil {
+	said, err := approval.Say(ctx, api, run, approval.Decision{Decision: o.decision, By: who, Reason: o.reason})
+	if err != nil {
+		return err
+	}
+	if err := o.changed.Print(o.Session, said); err != nil {
 		return err
 	}
 	return o.await(ctx, api, run)

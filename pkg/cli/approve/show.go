@@ -18,10 +18,14 @@ func (o *options) show(run *v1alpha1.CleanerRun) {
 	if run.Spec.Action == v1alpha1.ActionTransform {
 		deed, why = "change", "CHANGE"
 	}
-	fmt.Fprintf(o.Out, "plan of run %s of cleaner %s: %s %s, until %s\n\n", run.Name, run.Spec.Cleaner, deed,
+	out := o.Out
+	if o.changed.IsAsked() { // which prints the CleanerApproval there
+		out = o.ErrOut
+	}
+	fmt.Fprintf(out, "plan of run %s of cleaner %s: %s %s, until %s\n\n", run.Name, run.Spec.Cleaner, deed,
 		terminal.Grouped(plan.Objects, "object"), plan.ExpirationTime.UTC().Format(time.RFC3339))
 	rows := &terminal.Table{
-		Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NAMESPACE", "KIND", "NAME", why},
+		Out: out, Paint: o.Paint(out), Header: []string{"NAMESPACE", "KIND", "NAME", why},
 	}
 	listed := 0
 	for i := range run.Status.Objects {

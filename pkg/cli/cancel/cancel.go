@@ -29,6 +29,7 @@ const patience = 10 * time.Second
 type options struct {
 	*terminal.Session
 	cluster.Connection
+	changed cluster.Changed
 }
 
 // Command is what users call.
@@ -53,6 +54,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
 	}
+	o.changed.BindOutput(cmd.Flags(), "the annotated Cleaner")
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = terminal.CompleteFirst(o.complete)
 	return cmd
@@ -98,7 +100,7 @@ func (o *options) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = cluster.Send(
+	body, err := cluster.Send(
 		ctx,
 		api.Raw.Patch(types.MergePatchType).
 			AbsPath(cluster.CleanerPath(cleaner.Name)).
@@ -109,6 +111,9 @@ func (o *options) run(ctx context.Context, name string) error {
 		return cluster.RequestError("cancelling run "+run+" of cleaner "+terminal.Quoted(cleaner.Name), err)
 	}
 	fmt.Fprintf(o.ErrOut, "run %s of cleaner %q is cancelled: it ends before its next object\n", run, cleaner.Name)
+	if err := o.changed.Print(o.Session, body); err != nil {
+		return err
+	}
 	return o.await(ctx, api, cleaner.Name, run)
 }
 

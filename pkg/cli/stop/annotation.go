@@ -43,15 +43,15 @@ func stopReason(ctx context.Context, c *cluster.Client, namespace string) (*stri
 	return nil, nil
 }
 
-// annotate sets the annotation that stops all acting, or removes it.
-func annotate(ctx context.Context, c *cluster.Client, namespace string, reason *string) error {
+// annotate sets the annotation that stops all acting, or removes it, and prints the namespace for -o.
+func (o *options) annotate(ctx context.Context, c *cluster.Client, namespace string, reason *string) error {
 	patch, err := json.Marshal(
 		map[string]any{"metadata": map[string]any{"annotations": map[string]*string{v1alpha1.StopAnnotation: reason}}},
 	)
 	if err != nil {
 		return err
 	}
-	_, err = cluster.Send(
+	body, err := cluster.Send(
 		ctx,
 		c.Raw.Patch(types.MergePatchType).
 			AbsPath(namespacePath(namespace)).
@@ -68,5 +68,5 @@ func annotate(ctx context.Context, c *cluster.Client, namespace string, reason *
 	case err != nil:
 		return cluster.RequestError("annotating namespace "+namespace, err)
 	}
-	return nil
+	return o.changed.Print(o.Session, body)
 }

@@ -113,7 +113,7 @@ func (o *options) nothingToResume(ctx context.Context, api *cluster.Client, name
 			terminal.Program,
 		)
 	}
-	return nil
+	return o.changed.PrintRead(ctx, o.Session, api, namespacePath(namespace))
 }
 
 // said is what the Cleaners' manifests and statuses say: how many there are, which are suspended, and for which reasons

@@ -31,6 +31,7 @@ type options struct {
 	reason    string
 	namespace string
 	selector  string
+	changed   cluster.Changed
 }
 
 // Command is what users call.
@@ -58,7 +59,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.stop(cmd.Context()) },
 	}
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for everybody who wonders; your name and the time are added")
-	o.bindAll(cmd)
+	o.bindAll(cmd, "the operator's namespace")
 	return cmd
 }
 
@@ -84,13 +85,14 @@ func ResumeCommand(s *terminal.Session) *cobra.Command {
 		},
 	}
 	cluster.BindSelector(cmd.Flags(), &o.selector)
-	o.bindAll(cmd)
+	o.bindAll(cmd, "the Cleaners, or the operator's namespace,")
 	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
 	return cmd
 }
 
-func (o *options) bindAll(cmd *cobra.Command) {
+func (o *options) bindAll(cmd *cobra.Command, what string) {
 	cluster.BindOperatorNamespace(cmd.Flags(), &o.namespace)
+	o.changed.BindOutput(cmd.Flags(), what)
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 }
@@ -143,7 +145,7 @@ func (o *options) annotated(
 	there, _ := stopReason(ctx, api, namespace)
 	why := strings.TrimSpace(o.reason)
 	if there != nil && strings.Contains(*there, why) { // also when no reason is given
-		return *there, " already", nil
+		return *there, " already", o.changed.PrintRead(ctx, o.Session, api, namespacePath(namespace))
 	}
 	value = "at " + o.Now().UTC().Format(time.RFC3339)
 	if who := api.WhoAmI(ctx); who != "" {
@@ -166,7 +168,7 @@ func (o *options) annotated(
 			"write the rest where people look for it, and name that place in --reason",
 		)
 	}
-	return value, "", annotate(ctx, api, namespace, &value)
+	return value, "", o.annotate(ctx, api, namespace, &value)
 }
 
 // maxReason is how long the annotation's value may be, in bytes: it stands in the status of each Cleaner, in messages
@@ -186,7 +188,7 @@ func (o *options) resume(ctx context.Context) error {
 	if err == nil && reason == nil {
 		return o.nothingToResume(ctx, api, namespace)
 	}
-	if err := annotate(ctx, api, namespace, nil); err != nil {
+	if err := o.annotate(ctx, api, namespace, nil); err != nil {
 		return err
 	}
 	fmt.Fprintf(

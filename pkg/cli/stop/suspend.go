@@ -36,6 +36,7 @@ func SuspendCommand(s *terminal.Session) *cobra.Command {
 		},
 	}
 	cluster.BindSelector(cmd.Flags(), &o.selector)
+	o.changed.BindOutput(cmd.Flags(), "the Cleaners")
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
 	return cmd
@@ -86,21 +87,12 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 	already := ""
 	if cleaner.IsSuspended() == suspend {
 		already = " already"
+		err = o.changed.PrintRead(ctx, o.Session, api, cluster.CleanerPath(cleaner.Name))
 	} else {
-		patch := fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, suspend)
-		_, err := cluster.Send(
-			ctx,
-			api.Raw.Patch(types.MergePatchType).
-				AbsPath(cluster.CleanerPath(cleaner.Name)).
-				Param("fieldManager", cluster.FieldManager).
-				Body(patch),
-		)
-		switch {
-		case apierrors.IsNotFound(err):
-			return api.NoCleaner(ctx, cleaner.Name)
-		case err != nil:
-			return cluster.RequestError(fmt.Sprintf("changing spec.suspend of cleaner %q", cleaner.Name), err)
-		}
+		err = o.patch(ctx, api, cleaner.Name, suspend)
+	}
+	if err != nil {
+		return err
 	}
 	if suspend {
 		o.tellSuspended(cleaner, already)
@@ -115,6 +107,24 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 		)
 	}
 	return nil
+}
+
+// patch sets spec.suspend, and prints the Cleaner for -o.
+func (o *options) patch(ctx context.Context, api *cluster.Client, name string, suspend bool) error {
+	body, err := cluster.Send(
+		ctx,
+		api.Raw.Patch(types.MergePatchType).
+			AbsPath(cluster.CleanerPath(name)).
+			Param("fieldManager", cluster.FieldManager).
+			Body(fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, suspend)),
+	)
+	switch {
+	case apierrors.IsNotFound(err):
+		return api.NoCleaner(ctx, name)
+	case err != nil:
+		return cluster.RequestError(fmt.Sprintf("changing spec.suspend of cleaner %q", name), err)
+	}
+	return o.changed.Print(o.Session, body)
 }
 
 func (o *options) tellSuspended(cleaner *v1alpha1.Cleaner, already string) {
