@@ -91,6 +91,7 @@ func TestNoFlagWithoutEffect(t *testing.T) {
 		"preview -l team=a --from b.yaml":                "needs -f FILE with --from: without a cluster there are no Cleaners",
 		"preview --selector=":                            "needs the name of a Cleaner, labels of Cleaners (-l SELECTOR), or a file (-f FILE)",
 		"scan --selector=":                               "--selector is empty; give labels, or leave it out",
+		"scan --limit -1":                                "--limit must not be negative",
 		"scan --complete":                                "--complete says something of the manifests of --from; give that as well",
 		"doctor -l a==b==c":                              `--selector "a==b==c" cannot be read`,
 		"suspend":                                        "needs the name of a Cleaner, or labels of Cleaners (-l SELECTOR)",

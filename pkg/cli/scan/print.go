@@ -61,9 +61,7 @@ func (j *job) printTable(r *Result) {
 		rows.Header = append(rows.Header, "SINCE", "CONFIDENCE", "FREES", "MANAGED BY")
 	}
 	rows.Header = append(rows.Header, "WHY")
-	for i := range r.Findings {
-		rows.Add(j.row(rows.Paint, &r.Findings[i]))
-	}
+	j.addRows(rows, r.Findings)
 	rows.Flush()
 	if len(r.Unknown) == 0 {
 		return
@@ -74,9 +72,7 @@ func (j *job) printTable(r *Result) {
 	fmt.Fprintln(j.Out, rows.Paint.Bold("UNKNOWN")+": nobody can tell whether this is true of these objects")
 	unknown := &terminal.Table{Out: j.Out, Paint: rows.Paint, Header: slices.Clone(rows.Header)}
 	unknown.Header[0] = "MAY BE"
-	for i := range r.Unknown {
-		unknown.Add(j.row(rows.Paint, &r.Unknown[i]))
-	}
+	j.addRows(unknown, r.Unknown)
 	unknown.Flush()
 }
 

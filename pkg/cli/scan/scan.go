@@ -35,7 +35,7 @@ type options struct {
 	minConfidence string
 	exclude       []string
 	output        string
-	failOn        int64
+	failOn, limit int64
 }
 
 // Command is what users call.
@@ -78,9 +78,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		flag.Value = search.NotEmpty(flag.Value)
 	}
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner",
-		"role"), "output", "o",
-		"what to print: table, wide, json, yaml, name (KIND/NAMESPACE/NAME), csv, markdown, cleaner (Cleaners that look for the same on a schedule), "+
-			"or role (the Role for what you may not list)")
+		"role"), "output", "o", outputs)
+	flags.Int64Var(&o.limit, "limit", 50, "how many rows to show of each type, kind and namespace; 0 means all. The outputs for programs hold all findings")
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	o.BindAll(flags)
@@ -92,6 +91,10 @@ func Command(s *terminal.Session) *cobra.Command {
 	}
 	return cmd
 }
+
+// outputs explains -o.
+const outputs = "what to print: table, wide, json, yaml, name (KIND/NAMESPACE/NAME), csv, markdown, " +
+	"cleaner (Cleaners that look for the same on a schedule), or role (the Role for what you may not list)"
 
 // noArgs takes no arguments. A number after --fail-on-findings looks like one.
 func noArgs(cmd *cobra.Command, args []string) error {
@@ -152,6 +155,8 @@ func (j *job) check(cmd *cobra.Command) (err error) {
 	switch {
 	case cmd.Flags().Changed("fail-on-findings") && j.failOn < 1:
 		return terminal.UsageError(cmd, "--fail-on-findings must be at least 1")
+	case j.limit < 0:
+		return terminal.UsageError(cmd, "--limit must not be negative")
 	case j.output == "role" && len(j.From) > 0:
 		return terminal.UsageError(cmd, "-o role prints the Role for what you may not list in a cluster; leave --from out")
 	}

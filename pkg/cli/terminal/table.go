@@ -54,7 +54,7 @@ func (t *Table) Flush() {
 		}
 	}
 	for _, row := range t.rows {
-		for i, c := range row {
+		for i, c := range row[:len(row)-1] { // nothing stands after the last one, so that it may be a sentence
 			t.Widths[i] = max(t.Widths[i], utf8.RuneCountInString(c.Text))
 		}
 	}

@@ -1,0 +1,67 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+)
+
+// TestScanDoesNotFlood: of each type, kind and namespace a table shows as many rows as --limit says, and how many there
+// are besides. All else counts and prints everything.
+func TestScanDoesNotFlood(t *testing.T) {
+	var manifests strings.Builder
+	object := func(kind, namespace, name string) {
+		fmt.Fprintf(&manifests, "apiVersion: v1\nkind: %s\nmetadata: {name: %s, namespace: %s, uid: %[1]s-%[3]s-%[2]s}\n---\n", kind, name, namespace)
+	}
+	for i := range 3001 {
+		object("ConfigMap", "shop", fmt.Sprintf("c%04d", i))
+	}
+	for i := range 51 {
+		object("Secret", "shop", fmt.Sprintf("s%04d", i))
+	}
+	for i := range 50 {
+		object("ConfigMap", "web", fmt.Sprintf("w%04d", i))
+	}
+	scan := func(flags ...string) session {
+		return call(t.Context(), t, manifests.String(), nil, append([]string{"scan", "--from", "-", "--complete"}, flags...)...)
+	}
+	sums := regexp.MustCompile(`^3102 findings in .*: 3102 Unused. Deleting what may be deleted would free 3102 objects.\n`)
+	got := scan()
+	lines := strings.Split(strings.TrimSpace(got.out), "\n")
+	if len(lines) != 1+50+1+50+50+1 || !sums.MatchString(got.errOut) || got.code != codes.ExitDone {
+		t.Errorf("exit %d, %d lines:\n%s%s", got.code, len(lines), got.out, got.errOut)
+	}
+	for line, want := range map[int]string{
+		1:   "Unused   ConfigMap   shop        c0000   -",
+		51:  "... 2,951 more ConfigMap objects in shop: --limit 0 shows all, and so do -o csv and -o json",
+		52:  "Unused   ConfigMap   web         w0000   -",
+		152: "... 1 more Secret object in shop: --limit 0 shows all, and so do -o csv and -o json",
+	} {
+		if !strings.HasPrefix(lines[line], want) {
+			t.Errorf("line %d is %q, want %q", line, lines[line], want)
+		}
+	}
+	for flags, want := range map[string]int{
+		"--limit 0": 3103, "--limit 1": 1 + 2*3, "-o wide --limit 1": 1 + 2*3, "-o name --limit 1": 3102, "-o csv": 3103, "--limit 3001": 3103,
+	} {
+		if got := scan(strings.Fields(flags)...); strings.Count(got.out, "\n") != want || !sums.MatchString(got.errOut) {
+			t.Errorf("%s: %d lines, want %d\n%s", flags, strings.Count(got.out, "\n"), want, got.errOut)
+		}
+	}
+	if got := scan("--fail-on-findings=3102"); got.code != codes.ExitFindings {
+		t.Errorf("exit %d", got.code)
+	}
+}
+
+// TestScanDoesNotFloodWithUnknown is of what nobody can tell.
+func TestScanDoesNotFloodWithUnknown(t *testing.T) {
+	t.Chdir("testdata/scan")
+	args := []string{"scan", "--from", "dump.yaml", "--limit", "1"}
+	golden(t, "../../../golden/scan-limit.txt", args, call(t.Context(), t, "", nil, args...))
+}
