@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -51,7 +52,7 @@ func (o *options) show(run *v1alpha1.CleanerRun) {
 func reason(run *v1alpha1.CleanerRun, object *v1alpha1.ObjectOutcome) string {
 	switch {
 	case run.Spec.Action != v1alpha1.ActionTransform:
-		return object.Message
+		return cluster.Why(run, object)
 	case object.Change == "":
 		return terminal.Because("not shown, because it may hold values of the Secret", object.Message)
 	}

@@ -4,16 +4,42 @@
 package cluster
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Why is why an object has its outcome in a record. What manages the object may make it again, or undo a change, so it
-// is named beside the reason too.
-func Why(o *v1alpha1.ObjectOutcome) string {
+// Why is why an object has its outcome in the record of a run, with the change that is planned for it. Where the record
+// says nothing of the object itself, it is what holds for each of that outcome.
+func Why(run *v1alpha1.CleanerRun, o *v1alpha1.ObjectOutcome) string {
+	change := ""
+	if o.Change != "" {
+		change = "change: " + o.Change
+	}
+	return cmp.Or(strings.Join(terminal.Compact([]string{said(o), change}), "; "), implied(run, o))
+}
+
+// implied is why an object has its outcome if the record has neither a reason nor a message for it.
+func implied(run *v1alpha1.CleanerRun, o *v1alpha1.ObjectOutcome) string {
+	switch o.Outcome {
+	case v1alpha1.OutcomeDryRun:
+		return "only reported, because " + run.Spec.WhyDryRun()
+	case v1alpha1.OutcomeGone:
+		return "somebody else deleted it first"
+	case v1alpha1.OutcomeMatched, v1alpha1.OutcomePlanned, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTransformed,
+		v1alpha1.OutcomeTerminating, v1alpha1.OutcomeFoundGone:
+		return "the Cleaner selects it"
+	}
+	return run.Status.Message
+}
+
+// said is what the record says of an object. What manages the object may make it again, or undo a change, so it is
+// named beside the reason too.
+func said(o *v1alpha1.ObjectOutcome) string {
 	switch {
 	case o.Outcome == v1alpha1.OutcomeMatched, o.Outcome == v1alpha1.OutcomeProtected:
 		return terminal.Because(o.Reason, o.Message)

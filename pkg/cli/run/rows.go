@@ -16,10 +16,11 @@ type alike struct {
 	api, kind, namespace string
 	outcome              v1alpha1.OutcomeResult
 	reason, message      string
+	change               string
 }
 
 func alikeOf(o *v1alpha1.ObjectOutcome) alike {
-	return alike{o.APIVersion, o.Kind, o.Namespace, o.Outcome, o.Reason, o.Message}
+	return alike{o.APIVersion, o.Kind, o.Namespace, o.Outcome, o.Reason, o.Message, o.Change}
 }
 
 // together makes one row of objects that were left alone for the same reason, named by their number. Each object that

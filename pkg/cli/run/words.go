@@ -105,7 +105,7 @@ func (o *options) printObjects(record *v1alpha1.CleanerRun) {
 				{Text: object.Kind},
 				{Text: object.Name},
 				{Text: string(object.Outcome), In: colourOf(rows.Paint, object.Outcome)},
-				{Text: cluster.Why(&object)},
+				{Text: cluster.Why(record, &object)},
 			},
 		)
 	}

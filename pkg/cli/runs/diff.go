@@ -100,7 +100,7 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 			{Text: ""},
 		}
 		if c.Now != nil {
-			row[6].Text = why(c.Now)
+			row[6].Text = cluster.Why(run, c.Now)
 		}
 		rows.Add(row)
 	}

@@ -157,5 +157,16 @@ func (o *options) row(paint terminal.Paint, run *v1alpha1.CleanerRun) []terminal
 		return row
 	}
 	return append(row, terminal.Cell{Text: string(run.Spec.Trigger)}, terminal.Cell{Text: fmt.Sprint(run.Status.Skipped)},
-		terminal.Cell{Text: storage}, terminal.Cell{Text: size}, terminal.Cell{Text: run.Status.Message})
+		terminal.Cell{Text: storage}, terminal.Cell{Text: size}, terminal.Cell{Text: whyOf(run)})
+}
+
+// whyOf is what a run says of itself or, before it does, what it is about to do.
+func whyOf(run *v1alpha1.CleanerRun) string {
+	switch run.Status.Phase {
+	case phaseWaiting:
+		return "it waits for its turn, and has touched nothing"
+	case "":
+		return cmp.Or(run.Status.Message, "it reads and judges, and has touched nothing")
+	}
+	return cmp.Or(run.Status.Message, run.Status.Reason)
 }

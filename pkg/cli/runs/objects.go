@@ -90,24 +90,25 @@ func (f *filter) inOrder(objects []v1alpha1.ObjectOutcome) []v1alpha1.ObjectOutc
 	return wanted
 }
 
-// why is why an object has its outcome.
-func why(o *v1alpha1.ObjectOutcome) string {
-	if o.Change != "" {
-		return strings.Join(terminal.Compact([]string{cluster.Why(o), "change: " + o.Change}), "; ")
-	}
-	return cluster.Why(o)
-}
-
 // group is objects of one outcome, kind and namespace.
 type group struct {
 	of    v1alpha1.ObjectTally
 	count int64
-	// why is what all of them have in common. Empty when there is no such thing.
-	why string
+	// why is the reason of the first, and reasons are all of them.
+	why     string
+	reasons map[string]bool
+}
+
+// words are the reason that all of them have in common, or how many reasons there are.
+func (g *group) words() string {
+	if len(g.reasons) == 1 {
+		return g.why
+	}
+	return fmt.Sprintf("%s, for example: %s", terminal.Grouped(int64(len(g.reasons)), "reason"), g.why)
 }
 
 // groups counts objects that are in order.
-func groups(objects []v1alpha1.ObjectOutcome) []*group {
+func groups(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) []*group {
 	var list []*group
 	at := map[v1alpha1.ObjectTally]*group{}
 	for i := range objects {
@@ -118,13 +119,12 @@ func groups(objects []v1alpha1.ObjectOutcome) []*group {
 		}
 		g := at[of]
 		if g == nil {
-			g = &group{of: of, why: why(o)}
+			g = &group{of: of, why: cluster.Why(run, o), reasons: map[string]bool{}}
 			at[of] = g
 			list = append(list, g)
 		}
-		if g.count++; g.why != why(o) {
-			g.why = ""
-		}
+		g.count++
+		g.reasons[cluster.Why(run, o)] = true
 	}
 	return list
 }

@@ -96,11 +96,11 @@ func TestFilter(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	var got []string
-	for _, g := range groups((&filter{}).inOrder(append(mixed, objects("Deleted apps/v1 Deployment shop/e another cause")...))) {
-		got = append(got, strings.Join([]string{string(g.of.Outcome), g.of.Kind, g.of.Namespace, string(rune('0' + g.count)), g.why}, " "))
+	for _, g := range groups(&v1alpha1.CleanerRun{}, (&filter{}).inOrder(append(mixed, objects("Deleted apps/v1 Deployment shop/e another cause")...))) {
+		got = append(got, strings.Join([]string{string(g.of.Outcome), g.of.Kind, g.of.Namespace, string(rune('0' + g.count)), g.words()}, " "))
 	}
 	want := []string{
-		"Denied Deployment shop 1 a webhook said no", "Deleted Deployment shop 2 ", "Matched ConfigMap blog 1 unused", "Matched ConfigMap shop 1 unused",
+		"Denied Deployment shop 1 a webhook said no", "Deleted Deployment shop 2 2 reasons, for example: unused", "Matched ConfigMap blog 1 unused", "Matched ConfigMap shop 1 unused",
 		"Protected ConfigMap shop 1 kept", "Later ConfigMap shop 1 of a later version", "Matched ConfigMap shop 1 protected: annotated cleaner/protect",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -139,6 +139,20 @@ func TestWhatARecordOmits(t *testing.T) {
 	for _, want := range []string{"for all that the record lists: ", "2,402 more objects are not listed", "kubectl cleaner preview tidy --limit 0 lists all"} {
 		if !strings.Contains(errOut.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, errOut)
+		}
+	}
+}
+
+// The column WHY of a run says its reason where it has no message, and what a run does that has no record yet.
+func TestWhyOfRuns(t *testing.T) {
+	for want, status := range map[string]v1alpha1.CleanerRunStatus{
+		"2 deleted.":    {Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonCompleted, Message: "2 deleted."},
+		"LimitExceeded": {Phase: v1alpha1.RunFailed, Reason: v1alpha1.ReasonLimitExceeded},
+		"it waits for its turn, and has touched nothing": {Phase: phaseWaiting},
+		"it reads and judges, and has touched nothing":   {},
+	} {
+		if got := whyOf(&v1alpha1.CleanerRun{Status: status}); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (o *options) printObjects(run *v1alpha1.CleanerRun, objects []v1alpha1.Obje
 	listed := objects
 	if o.limit > 0 && len(objects) > o.limit {
 		listed = objects[:o.limit]
-		o.printGroups(objects)
+		o.printGroups(run, objects)
 	}
 	rows := &terminal.Table{
 		Out:    o.Out,
@@ -102,7 +102,7 @@ func (o *options) printObjects(run *v1alpha1.CleanerRun, objects []v1alpha1.Obje
 			{Text: object.Namespace},
 			{Text: object.Kind},
 			{Text: object.Name},
-			{Text: why(object)},
+			{Text: cluster.Why(run, object)},
 		})
 	}
 	rows.Flush()
@@ -123,19 +123,19 @@ func (o *options) printObjects(run *v1alpha1.CleanerRun, objects []v1alpha1.Obje
 }
 
 // printGroups prints how many objects are alike.
-func (o *options) printGroups(objects []v1alpha1.ObjectOutcome) {
+func (o *options) printGroups(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) {
 	rows := &terminal.Table{
 		Out:    o.Out,
 		Paint:  o.Paint(o.Out),
 		Header: []string{"OUTCOME", "KIND", "NAMESPACE", "OBJECTS", "WHY"},
 	}
-	for _, g := range groups(objects) {
+	for _, g := range groups(run, objects) {
 		rows.Add([]terminal.Cell{
 			{Text: string(g.of.Outcome), In: colourOf(rows.Paint, g.of.Outcome)},
 			{Text: g.of.Kind},
 			{Text: g.of.Namespace},
 			{Text: terminal.Thousands(g.count)},
-			{Text: g.why},
+			{Text: g.words()},
 		})
 	}
 	rows.Flush()
