@@ -82,14 +82,14 @@ func TestPreviewSaysWhatGetsNoCopy(t *testing.T) {
 	path := cleanerFile(t, dir, "pods", pods, "  action: Delete\n")
 	got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
 	want := "17 of 17 objects match; 17 would be deleted\n" +
-		"note: no copy is kept of 15 of the 17 objects, so no restore brings them back: 15 because a controller creates them again\n" +
+		"note: no copy is kept of 15 of the 17 objects, so no restore brings them back: 15 Pods (shop/pod-02, shop/pod-03, shop/pod-04 and 12 more), because a controller creates them again\n" +
 		"hint: next, on your cluster: kubectl cleaner preview -f " + path + "\n"
 	if got.errOut != want {
 		t.Errorf("standard error is\n%s", got.errOut)
 	}
 	path = cleanerFile(t, dir, "none", pods, "  action: Delete\n  rollback: {storage: None}\n")
 	got = call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
-	if want := "note: no copy is kept of 17 of the 17 objects, so no restore brings them back: 17 because rollback.storage is None\n"; !strings.Contains(got.errOut, want) {
+	if want := "note: no copy is kept of 17 of the 17 objects, so no restore brings them back: 17 Pods (shop/pod-00, shop/pod-01, shop/pod-02 and 14 more), because rollback.storage is None\n"; !strings.Contains(got.errOut, want) {
 		t.Errorf("standard error is\n%s", got.errOut)
 	}
 }

@@ -39,9 +39,9 @@ func TestScanDoesNotFlood(t *testing.T) {
 	}
 	for line, want := range map[int]string{
 		1:   "Unused   ConfigMap   shop        c0000   -",
-		51:  "... 2,951 more ConfigMap objects in shop: --limit 0 shows all, and so do -o csv and -o json",
+		51:  "... 2,951 more ConfigMaps in shop: --limit 0 shows all, and so do -o csv and -o json",
 		52:  "Unused   ConfigMap   web         w0000   -",
-		152: "... 1 more Secret object in shop: --limit 0 shows all, and so do -o csv and -o json",
+		152: "... 1 more Secret in shop: --limit 0 shows all, and so do -o csv and -o json",
 	} {
 		if !strings.HasPrefix(lines[line], want) {
 			t.Errorf("line %d is %q, want %q", line, lines[line], want)

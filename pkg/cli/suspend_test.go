@@ -135,7 +135,21 @@ func TestRunAsksFirst(t *testing.T) {
 		c.Name, c.Spec.ResourcePolicySet.ResourceSelectors = "pods-"+s.namespace, []v1alpha1.ResourceSelector{{Version: "v1", Kind: "Pod"}}
 	})
 	got := s.answering("n\n", "run", pods.Name)
-	if want := "note: no copy is kept of Pod objects that a controller manages, because a controller creates them again\ncleaner "; !strings.HasPrefix(got.errOut, want) {
+	const uncopied = "note: no copy is kept of Pod objects that a controller manages, because a controller creates them again"
+	if want := uncopied + "\ncleaner "; !strings.HasPrefix(got.errOut, want) {
+		t.Errorf("%s\nwant first %s", got.errOut, want)
+	}
+	pods.Status.LastRun = &v1alpha1.LastRun{Name: "r", NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule, Action: v1alpha1.ActionDelete}
+	pods.Status.LastRun.Matched = 6
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		pods.Status.LastRun.Matches = append(pods.Status.LastRun.Matches,
+			v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: name, Outcome: v1alpha1.OutcomeDeleted})
+	}
+	pods.Status.LastRun.Matches = append(pods.Status.LastRun.Matches,
+		v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "a", Outcome: v1alpha1.OutcomeDeleted})
+	must(t, s.Status().Update(t.Context(), pods))
+	got = s.answering("n\n", "run", pods.Name)
+	if want := uncopied + "; its last run matched 5 Pods (shop/a, shop/b, shop/c and 2 more)\n"; !strings.HasPrefix(got.errOut, want) {
 		t.Errorf("%s\nwant first %s", got.errOut, want)
 	}
 

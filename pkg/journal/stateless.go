@@ -85,6 +85,11 @@ func MayLackCopies(cleaner *v1alpha1.Cleaner) string {
 	return strings.Join(lacking, "; nor of ")
 }
 
+// KindLacksCopies reports whether a run of the Cleaner keeps no copy of some or all objects of a kind.
+func KindLacksCopies(cleaner *v1alpha1.Cleaner, kind schema.GroupKind) bool {
+	return cleaner.CopyStorage() == v1alpha1.StorageNone || kindLacksCopies(kind) != ""
+}
+
 // kindLacksCopies says of which objects of a kind no copy is kept, and why. Empty when it is kept of all.
 func kindLacksCopies(kind schema.GroupKind) string {
 	switch {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -187,7 +188,7 @@ func (j *job) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, result re
 
 // printUncopied says which of the objects that would be touched get no copy.
 func (j *job) printUncopied(cleaner *v1alpha1.Cleaner, found *run.Preview) {
-	planned, kinds := int64(0), map[string]int64{}
+	planned, total, lacking := int64(0), int64(0), map[string]*cluster.Tally{}
 	for i := range found.Items {
 		item := &found.Items[i]
 		if item.Result != v1alpha1.OutcomePlanned || found.Incomplete != nil || found.Limit != nil {
@@ -195,21 +196,23 @@ func (j *job) printUncopied(cleaner *v1alpha1.Cleaner, found *run.Preview) {
 		}
 		planned++
 		if why := journal.WhyNoCopy(cleaner, item.Object); why != "" {
-			kinds[why]++
+			total++
+			if lacking[why] == nil {
+				lacking[why] = &cluster.Tally{}
+			}
+			lacking[why].Add(item.Kind.Kind, item.Namespace, item.Name)
 		}
 	}
-	var parts []string
-	total := int64(0)
-	for _, why := range slices.Sorted(maps.Keys(kinds)) {
-		total += kinds[why]
-		parts = append(parts, terminal.Thousands(kinds[why])+" because "+why)
+	parts := make([]string, 0, len(lacking))
+	for _, why := range slices.Sorted(maps.Keys(lacking)) {
+		parts = append(parts, lacking[why].Words()+", because "+why)
 	}
 	if total > 0 {
 		j.Note(
 			"no copy is kept of %s of the %s, so no restore brings them back: %s",
 			terminal.Thousands(total),
 			terminal.Grouped(planned, "object"),
-			strings.Join(parts, ", "),
+			strings.Join(parts, "; "),
 		)
 	}
 }

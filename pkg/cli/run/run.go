@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -171,7 +172,29 @@ func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
 func (o *options) printUncopied(cleaner *v1alpha1.Cleaner) {
 	lacking := journal.MayLackCopies(cleaner)
 	if lacking != "" && cleaner.EffectiveAction() == v1alpha1.ActionDelete && !onlyReports(cleaner) {
-		o.Note("no copy is kept of %s", lacking)
+		o.Note("no copy is kept of %s%s", lacking, lastUncopied(cleaner))
+	}
+}
+
+// lastUncopied names those objects that the last run matched and that are of kinds of which no copy is kept: a run now
+// may touch them, or others like them.
+func lastUncopied(cleaner *v1alpha1.Cleaner) string {
+	if cleaner.Status.LastRun == nil {
+		return ""
+	}
+	var tally cluster.Tally
+	for _, o := range cleaner.Status.LastRun.Matches {
+		if journal.KindLacksCopies(cleaner, schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()) {
+			tally.Add(o.Kind, o.Namespace, o.Name)
+		}
+	}
+	switch words := tally.Words(); {
+	case words == "":
+		return ""
+	case cleaner.Status.LastRun.Matched > int64(len(cleaner.Status.LastRun.Matches)): // it lists the first only
+		return "; its last run matched, among others, " + words
+	default:
+		return "; its last run matched " + words
 	}
 }
 

@@ -45,5 +45,5 @@ func (p place) more(n int64) string {
 		where = " in " + p.namespace
 	}
 	return fmt.Sprintf("... %s%s: --limit 0 shows all, and so do -o csv and -o json",
-		terminal.Grouped(n, "more "+p.kind+" object"), where)
+		terminal.Kinds(n, "more "+p.kind), where)
 }

@@ -12,11 +12,32 @@ import (
 )
 
 // OrList is "a, b or c".
-func OrList(words []string) string {
+func OrList(words []string) string { return enumerated(words, " or ") }
+
+// AndList is "a, b and c".
+func AndList(words []string) string { return enumerated(words, " and ") }
+
+func enumerated(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	return strings.Join(words[:len(words)-1], ", ") + last + words[len(words)-1]
+}
+
+// Kinds is "1 Pod", "12 Pods", "2 Ingresses" or "3 NetworkPolicies".
+func Kinds(n int64, kind string) string {
+	before, isY := strings.CutSuffix(kind, "y")
+	switch {
+	case n == 1:
+		return "1 " + kind
+	case isY && before != "" && !strings.ContainsAny(before[len(before)-1:], "aeou"):
+		return Thousands(n) + " " + before + "ies"
+	case strings.HasSuffix(kind, "Endpoints"), strings.HasSuffix(kind, "Metrics"): // they are plurals
+		return Thousands(n) + " " + kind
+	case strings.HasSuffix(kind, "s"), strings.HasSuffix(kind, "x"), strings.HasSuffix(kind, "ch"):
+		return Thousands(n) + " " + kind + "es"
+	}
+	return Thousands(n) + " " + kind + "s"
 }
 
 // Quoted is a text in quotes.

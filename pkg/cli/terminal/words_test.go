@@ -33,3 +33,17 @@ func TestBecause(t *testing.T) {
 		}
 	}
 }
+
+func TestKinds(t *testing.T) {
+	for want, kind := range map[string]string{
+		"2,000 Pods": "Pod", "2,000 Ingresses": "Ingress", "2,000 NetworkPolicies": "NetworkPolicy", "2,000 Gateways": "Gateway",
+		"2,000 Endpoints": "Endpoints", "2,000 NodeMetrics": "NodeMetrics", "2,000 ys": "y",
+	} {
+		if got := Kinds(2000, kind); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if got := Kinds(1, "Ingress"); got != "1 Ingress" {
+		t.Errorf("got %s", got)
+	}
+}
