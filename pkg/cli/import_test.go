@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,5 +95,54 @@ func TestImportOfNothingFromCluster(t *testing.T) {
 	if got.code != codes.ExitError || !strings.Contains(got.errOut, "there is no Deployment or CronJob with the image of kube-janitor in the cluster") ||
 		!strings.Contains(got.errOut, "hint: give its rules and the manifests with its annotations as files") {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// TestImportTellsDifferences once, and only those that concern what was written.
+func TestImportTellsDifferences(t *testing.T) {
+	t.Parallel()
+	policy := func(kind, name, schedule string) string {
+		return "---\napiVersion: kyverno.io/v2\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: shop}\n" +
+			"spec: {schedule: '" + schedule + "', match: {any: [{resources: {kinds: [ConfigMap], namespaces: [shop]}}]}}\n"
+	}
+	cleaner := func(action string) string {
+		return "apiVersion: apps.projectsveltos.io/v1alpha1\nkind: Cleaner\nmetadata: {name: a}\nspec: {schedule: 0 3 * * *, timeZone: Europe/Rome, action: " +
+			action + ", resourcePolicySet: {resourceSelectors: [{group: '', version: v1, kind: Secret}]}}\n"
+	}
+	const (
+		reports   = "acts at once; these Cleaners only report: when their reports are right, import again with --keep-action"
+		beside    = "note: Kyverno goes on beside these Cleaners: delete the policies when you apply them   [N-IMP-001]\n"
+		copies    = "keeps a copy of what it deletes or changes for 7 days (kubectl cleaner restore)   [N-IMP-001]\n"
+		changed   = "an object that changed after it was found is judged again before it is deleted"
+		protected = "protected objects are left alone"
+		zone      = "schedules are in UTC; Kyverno takes the time zone of its Pod: if that is another one, set spec.timeZone"
+		placed    = "a CleanupPolicy belongs to a namespace, and a Cleaner to none"
+	)
+	all := []string{reports, beside, copies, changed, protected, zone, placed}
+	for name, test := range map[string]struct {
+		text string
+		args []string
+		want []string
+	}{
+		"two policies": {
+			policy("ClusterCleanupPolicy", "a", "0 3 * * *") + policy("ClusterCleanupPolicy", "b", "0 4 * * *"), []string{"kyverno"},
+			[]string{reports, copies, changed, zone},
+		},
+		"in a namespace, every hour": {
+			policy("CleanupPolicy", "a", "0 * * * *"), []string{"kyverno", "--keep-action"}, []string{beside, copies, changed, placed},
+		},
+		"deletes everywhere": {cleaner("Delete"), []string{"k8s-cleaner"}, []string{reports, copies, changed, protected}},
+		"only reports":       {cleaner("Scan"), []string{"k8s-cleaner", "--keep-action"}, nil},
+	} {
+		got := call(t.Context(), t, test.text, nil, append(append([]string{"import"}, test.args...), "-")...)
+		for _, line := range all {
+			want := 0
+			if slices.Contains(test.want, line) {
+				want = 1
+			}
+			if n := strings.Count(got.errOut, line); n != want {
+				t.Errorf("%s: %q is said %d times, want %d:\n%s", name, line, n, want, got.errOut)
+			}
+		}
 	}
 }

@@ -15,9 +15,13 @@ import (
 
 // Print writes it so that editors can jump to it: file:line:column: severity: ...
 func Print(w io.Writer, paint terminal.Paint, p manifest.Problem) {
-	place := fmt.Sprintf("%s:%d", p.File, p.Line)
-	if p.Column > 0 {
-		place += fmt.Sprintf(":%d", p.Column)
+	place := ""
+	if p.File != "" {
+		place = fmt.Sprintf("%s:%d", p.File, p.Line)
+		if p.Column > 0 {
+			place += fmt.Sprintf(":%d", p.Column)
+		}
+		place += ": "
 	}
 	severity := string(p.Code.Severity()) + ":"
 	switch p.Code.Severity() {
@@ -33,7 +37,7 @@ func Print(w io.Writer, paint terminal.Paint, p manifest.Problem) {
 		}
 	}
 	words := strings.Join(append(about, p.Message), ": ")
-	fmt.Fprintf(w, "%s: %s %s   [%s]\n", place, severity, words, p.Code)
+	fmt.Fprintf(w, "%s%s %s   [%s]\n", place, severity, words, p.Code)
 	if p.Text != "" {
 		number := fmt.Sprintf("%6d | ", p.Line)
 		fmt.Fprintf(w, "%s%s\n", number, p.Text)

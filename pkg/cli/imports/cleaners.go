@@ -34,13 +34,15 @@ func (j *job) cleaners(docs []*manifest.Document) (drafts []*draft, err error) {
 			j.mistakes(d, &c)
 		}
 		clean(node)
-		j.moveAction(d, &c, node)
+		action := j.moveAction(d, &c, node)
 		moveZone(&c, node)
 		text, err := encode(node)
 		if err != nil {
 			return nil, err
 		}
-		drafts = append(drafts, &draft{from: d, what: "Cleaner " + d.Name() + " of k8s-cleaner", text: text, node: node})
+		drafts = append(drafts, &draft{
+			from: d, what: "Cleaner " + d.Name() + " of k8s-cleaner", text: text, cleaner: &c, action: action, node: node,
+		})
 	}
 	return drafts, nil
 }
@@ -67,11 +69,12 @@ func clean(node *yamlnode.Node) {
 	}
 }
 
-// moveAction writes the action that k8s-cleaner takes, which is Delete where none is set, to spec.action.
-func (j *job) moveAction(d *manifest.Document, c *v1alpha1.Cleaner, node *yamlnode.Node) {
+// moveAction writes the action that k8s-cleaner takes, which is Delete where none is set, to spec.action. It returns
+// that action.
+func (j *job) moveAction(d *manifest.Document, c *v1alpha1.Cleaner, node *yamlnode.Node) v1alpha1.Action {
 	spec := get(node, "spec")
 	if spec == nil {
-		return
+		return v1alpha1.ActionDelete
 	}
 	const inSet = "spec.resourcePolicySet.action"
 	action, older, was := c.Spec.Action, c.Spec.ResourcePolicySet.Action, ""
@@ -96,13 +99,14 @@ func (j *job) moveAction(d *manifest.Document, c *v1alpha1.Cleaner, node *yamlno
 	}
 	if j.keepAction || *action == v1alpha1.ActionScan {
 		set(spec, "action", string(*action), "schedule")
-		return
+		return *action
 	}
 	set(spec, "action", string(v1alpha1.ActionScan), "schedule").LineComment = fmt.Sprintf(
 		"# in k8s-cleaner: %s%s",
 		*action,
 		was,
 	)
+	return *action
 }
 
 // moveZone moves a time zone out of the schedule.

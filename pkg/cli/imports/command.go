@@ -30,10 +30,18 @@ type options struct {
 // source is a tool from which Cleaners are imported.
 type source struct {
 	name string
+	// title is what people call the tool.
+	title string
 	// reads says what there is none of in files, and lists what there is none of in a cluster, for messages.
 	reads, lists string
 	// hint is what to do when there is none in a cluster.
 	hint string
+	// stop is how to make the tool delete nothing any more.
+	stop string
+	// copies says which copies the tool keeps of what it deletes.
+	copies string
+	// hasZone is true when the tool has schedules, which mean another time in another zone.
+	hasZone bool
 	// drafts makes Cleaners of all documents.
 	drafts func(j *job, docs []*manifest.Document) ([]*draft, error)
 	// list reads the documents of a cluster.
@@ -43,15 +51,24 @@ type source struct {
 func sources() []source {
 	const cleaners, policies = "no Cleaner", "no CleanupPolicy, ClusterCleanupPolicy or DeletingPolicy"
 	return []source{
-		{"k8s-cleaner", cleaners, cleaners, "", (*job).cleaners, listCleaners},
-		{"kyverno", policies, policies, "", (*job).policies, listPolicies},
 		{
-			"kube-janitor",
-			"nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations,",
-			"no Deployment or CronJob with the image of kube-janitor",
-			"give its rules and the manifests with its annotations as files",
-			(*job).janitor,
-			listJanitors,
+			name: "k8s-cleaner", title: "k8s-cleaner", reads: cleaners, lists: cleaners,
+			stop: "stop it", copies: "copies only with spec.rollback", hasZone: true,
+			drafts: (*job).cleaners, list: listCleaners,
+		},
+		{
+			name: "kyverno", title: "Kyverno", reads: policies, lists: policies,
+			stop: "delete the policies", copies: "no copies", hasZone: true,
+			drafts: (*job).policies, list: listPolicies,
+		},
+		{
+			name: "kube-janitor", title: "kube-janitor",
+			reads:  "nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations,",
+			lists:  "no Deployment or CronJob with the image of kube-janitor",
+			hint:   "give its rules and the manifests with its annotations as files",
+			stop:   "stop it",
+			copies: "no copies",
+			drafts: (*job).janitor, list: listJanitors,
 		},
 	}
 }
@@ -155,7 +172,8 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return j.conclude(from, args[1:], written)
+	j.tellDifferences(from, written)
+	return j.conclude(from, args[1:], len(written))
 }
 
 func (o *options) read(ctx context.Context, from source, files []string) ([]manifest.Source, error) {
@@ -170,12 +188,12 @@ func (o *options) read(ctx context.Context, from source, files []string) ([]mani
 }
 
 // write checks each Cleaner as lint does, and prints those that pass.
-func (j *job) write(ctx context.Context, drafts []*draft) (written int, err error) {
+func (j *job) write(ctx context.Context, drafts []*draft) (written []*draft, err error) {
 	pool := sandbox.New(j.Scripts)
 	defer pool.Close()
 	checker, err := check.New(j.Session, pool)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, d := range drafts {
 		passed, err := j.passes(ctx, checker, d)
@@ -184,7 +202,7 @@ func (j *job) write(ctx context.Context, drafts []*draft) (written int, err erro
 		}
 		if passed {
 			fmt.Fprint(j.Out, d.String())
-			written++
+			written = append(written, d)
 		}
 	}
 	return written, nil

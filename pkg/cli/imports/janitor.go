@@ -27,14 +27,17 @@ func (j *job) janitor(docs []*manifest.Document) (drafts []*draft, err error) {
 	for _, d := range docs {
 		all.read(d)
 	}
-	flags := all.flags
+	flags, action := all.flags, v1alpha1.ActionDelete
+	if flags.dryRun {
+		action = v1alpha1.ActionScan
+	}
 	add := func(from *manifest.Document, line int, what string, c *v1alpha1.Cleaner) {
 		flags.limit(c)
 		text, failed := textOf(c)
 		if failed != nil {
 			err = failed
 		}
-		drafts = append(drafts, &draft{from: from, what: what, text: text, line: line})
+		drafts = append(drafts, &draft{from: from, what: what, text: text, cleaner: c, action: action, line: line})
 	}
 	for _, r := range all.rules {
 		if c := all.cleanerOf(r); c != nil {
@@ -43,6 +46,9 @@ func (j *job) janitor(docs []*manifest.Document) (drafts []*draft, err error) {
 	}
 	if c, from := all.marks(); c != nil {
 		add(from, 0, "the annotations of kube-janitor", c)
+	}
+	if len(drafts) > 0 && !flags.hasInterval {
+		j.differsAll("kube-janitor looks every 30 seconds, and the Cleaners every 10 minutes: change spec.schedule if that is too seldom")
 	}
 	return drafts, err
 }

@@ -23,7 +23,7 @@ type janitorFlags struct {
 	included, excluded []string
 	// inNamespaces and notInNamespaces are names; nil when nothing is said.
 	inNamespaces, notInNamespaces []string
-	dryRun                        bool
+	dryRun, hasInterval           bool
 	found                         *manifest.Document
 }
 
@@ -74,6 +74,7 @@ func (f *janitorFlags) take( //nolint:cyclop // a flat switch over the flags of 
 	case "--dry-run":
 		f.dryRun = true
 	case "--interval":
+		f.hasInterval = true
 		j.differs(d, at, "kube-janitor looks every "+value+" seconds, and the Cleaners every 10 minutes",
 			"change spec.schedule")
 	case "--deployment-time-annotation":

@@ -68,7 +68,8 @@ func (j *job) policies(docs []*manifest.Document) (drafts []*draft, err error) {
 		if err != nil {
 			return nil, err
 		}
-		drafts = append(drafts, &draft{from: d, what: d.Kind() + " " + d.Name() + " of Kyverno", text: text})
+		what := d.Kind() + " " + d.Name() + " of Kyverno"
+		drafts = append(drafts, &draft{from: d, what: what, text: text, cleaner: c, action: v1alpha1.ActionDelete})
 	}
 	return drafts, nil
 }

@@ -41,16 +41,21 @@ func (r *report) wrong(d *manifest.Document, field, message, hint string) {
 	r.problems = append(r.problems, d.At(field, codes.ImportMistaken, message, hint))
 }
 
-// print prints all of it, file by file and line by line.
+// differsAll is differs for what is of no one document. It is one line.
+func (r *report) differsAll(message string) {
+	r.problems = append(r.problems, manifest.Problem{Code: codes.ImportDiffers, Message: message})
+}
+
+// print prints all of it, file by file and line by line. What is of no file is the last.
 func (r *report) print(s *terminal.Session) {
 	paint := s.Paint(s.ErrOut)
 	var files []string
 	for _, p := range r.problems {
-		if !slices.Contains(files, p.File) {
+		if p.File != "" && !slices.Contains(files, p.File) {
 			files = append(files, p.File)
 		}
 	}
-	for _, file := range files {
+	for _, file := range append(files, "") {
 		of := slices.DeleteFunc(slices.Clone(r.problems), func(p manifest.Problem) bool { return p.File != file })
 		for _, p := range manifest.Sorted(of) {
 			check.Print(s.ErrOut, paint, p)

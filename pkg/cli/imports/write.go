@@ -27,6 +27,9 @@ type draft struct {
 	// what names the source: "ClusterCleanupPolicy old-pods".
 	what string
 	text []byte
+	// cleaner is what text says, and action is what its source does.
+	cleaner *v1alpha1.Cleaner
+	action  v1alpha1.Action
 	// line is where the source begins. 0 for the document's.
 	line int
 	// node is the Cleaner itself, where its source is a Cleaner: its fields are those of the source.
