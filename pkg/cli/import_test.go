@@ -17,6 +17,7 @@ var importScreens = map[string]string{
 	"k8s-cleaner-delete": "k8s-cleaner testdata/import/k8s-cleaner.yaml --keep-action",
 	"kyverno":            "kyverno testdata/import/kyverno.yaml",
 	"kyverno-lost":       "kyverno testdata/import/kyverno-lost.yaml",
+	"kyverno-ttl":        "kyverno testdata/import/kyverno-ttl.yaml --keep-action",
 	"janitor-rules":      "kube-janitor testdata/import/janitor-rules.yaml",
 	"janitor":            "kube-janitor testdata/import/janitor.yaml --keep-action",
 	"mistyped":           "kivverno testdata/import/kyverno.yaml",
@@ -98,6 +99,18 @@ func TestImportOfNothingFromCluster(t *testing.T) {
 	}
 }
 
+// TestImportOfLabelsThatNobodyMaySee: what may not be listed is not taken for nothing.
+func TestImportOfLabelsThatNobodyMaySee(t *testing.T) {
+	got := newSite(t).call(t.Context(), nil, "import", "kyverno", "--from-cluster", "--as", "nobody")
+	if got.code != codes.ExitPartial || got.out != "" ||
+		!strings.Contains(got.errOut, "warning: it is not known which objects of ") ||
+		!strings.Contains(got.errOut, " more have the label cleanup.kyverno.io/ttl: ") ||
+		!strings.Contains(got.errOut, `User "nobody" cannot list resource`) ||
+		!strings.HasSuffix(got.errOut, "0 Cleaners written; 1 thing was not carried over: see above\n") {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
+	}
+}
+
 // TestImportTellsDifferences once, and only those that concern what was written.
 func TestImportTellsDifferences(t *testing.T) {
 	t.Parallel()
@@ -111,7 +124,7 @@ func TestImportTellsDifferences(t *testing.T) {
 	}
 	const (
 		reports   = "acts at once; these Cleaners only report: when their reports are right, import again with --keep-action"
-		beside    = "note: Kyverno goes on beside these Cleaners: delete the policies when you apply them   [N-IMP-001]\n"
+		beside    = "note: Kyverno goes on beside these Cleaners: delete the policies, or stop its cleanup controller, when you apply them   [N-IMP-001]\n"
 		copies    = "keeps a copy of what it deletes or changes for 7 days (kubectl cleaner restore)   [N-IMP-001]\n"
 		changed   = "an object that changed after it was found is judged again before it is deleted"
 		protected = "protected objects are left alone"

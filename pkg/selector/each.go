@@ -14,6 +14,8 @@ type Ask struct {
 	Kind object.Kind
 	// Namespace is empty for all.
 	Namespace string
+	// Labels is a label selector. Empty for all objects.
+	Labels string
 	// Fields is a field selector. Empty for all objects.
 	Fields string
 	// MetadataOnly asks for the objects' metadata. They may come whole all the same.
@@ -23,7 +25,10 @@ type Ask struct {
 // Each hands each object to each. The bytes are valid only during the call. An object may come more than once, when the
 // list had to begin anew.
 func (r *Reader) Each(ctx context.Context, ask Ask, each func(object.Object) error) error {
-	q := query{kind: ask.Kind, path: ask.Kind.Path(ask.Namespace, ""), fields: ask.Fields, metadataOnly: ask.MetadataOnly}
+	q := query{
+		kind: ask.Kind, path: ask.Kind.Path(ask.Namespace, ""), labels: ask.Labels, fields: ask.Fields,
+		metadataOnly: ask.MetadataOnly,
+	}
 	return r.list(ctx, q, func() error { return nil }, func(raw []byte) error {
 		o, err := object.New(ask.Kind, raw)
 		if err != nil {

@@ -134,6 +134,31 @@ func TestImportFromKyverno(t *testing.T) {
 	b.wantNames("lasting", "other", "tmp-keep", "tmp-labelled", "tmp-small", "tmp-unsized")
 }
 
+// TestImportOfKyvernosLabel: no policy names the objects that have it. One that cannot be read keeps its object.
+func TestImportOfKyvernosLabel(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const ttl = "cleanup.kyverno.io/ttl"
+	b.settings(map[string]func(*corev1.ConfigMap){
+		"soon": label(ttl, "1h"), "later": label(ttl, "1w"), "over": label(ttl, "2026-01-01"), "odd": label(ttl, "1x"), "plain": label("a", "b"),
+	})
+	labelled := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {" + ttl + ": 1h}}\n"
+	out, errOut, code := b.importing(labelled, "kyverno", "-", "--keep-action")
+	wantTexts(t, "what is said", errOut, "the Cleaner kyverno-ttl reads it on the kinds that have it now (1 ConfigMap)")
+	var c v1alpha1.Cleaner
+	must(t, yaml.UnmarshalStrict([]byte(out), &c))
+	if code != codes.ExitDone || len(c.Spec.ResourcePolicySet.ResourceSelectors) != 1 {
+		t.Fatalf("it exits with %d and writes\n%s", code, out)
+	}
+	c.Name += "-" + b.namespace
+	c.Spec.ResourcePolicySet.ResourceSelectors[0].Namespace = b.namespace // objects of other tests may have the label, too
+	must(t, b.user.Create(t.Context(), &c))
+	t.Cleanup(func() { _ = b.user.Delete(context.Background(), &c) })
+	b.clock.Step(2 * time.Hour)
+	wantOutcome(t, b.run(&c), "odd", v1alpha1.OutcomeUnknown, `nobody can tell when its time is over: label cleanup.kyverno.io/ttl "1x" cannot be read`)
+	b.wantNames("later", "odd", "plain")
+}
+
 // TestImportFromKubeJanitor: rules in their order, and annotations. One that cannot be read keeps its object.
 func TestImportFromKubeJanitor(t *testing.T) {
 	t.Parallel()
@@ -182,8 +207,10 @@ func TestImportFromCluster(t *testing.T) {
 			t.Cleanup(func() { _ = b.user.Delete(context.Background(), &u) })
 		}
 	}
+	b.settings(map[string]func(*corev1.ConfigMap){"labelled": label("cleanup.kyverno.io/ttl", "9999h")})
 	for from, want := range map[string][]string{
 		"kyverno": {
+			"name: kyverno-ttl\n",
 			"# From CleanupPolicy temporary-configmaps of Kyverno, cleanuppolicy/" + b.namespace + "/temporary-configmaps:1\n",
 			"# From DeletingPolicy ephemeral-configmaps of Kyverno, ",
 		},

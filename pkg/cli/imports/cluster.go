@@ -48,7 +48,7 @@ func listAll(ctx context.Context, api *cluster.Client, path string, each func(*u
 	return failed
 }
 
-func listCleaners(ctx context.Context, api *cluster.Client) (all []manifest.Source, err error) {
+func (j *job) listCleaners(ctx context.Context, api *cluster.Client) (all []manifest.Source, err error) {
 	err = listAll(ctx, api, cluster.CleanerPath(""), func(o *unstructured.Unstructured) error {
 		found, err := asSource(o)
 		all = append(all, found)
@@ -63,8 +63,8 @@ var policyKinds = map[string][]string{
 	"policies.kyverno.io": {"deletingpolicies", "namespaceddeletingpolicies"},
 }
 
-// listPolicies reads them in the version that the cluster prefers.
-func listPolicies(ctx context.Context, api *cluster.Client) (all []manifest.Source, err error) {
+// listPolicies reads them in the version that the cluster prefers, and the objects with Kyverno's label.
+func (j *job) listPolicies(ctx context.Context, api *cluster.Client) (all []manifest.Source, err error) {
 	for _, group := range []string{"kyverno.io", "policies.kyverno.io"} {
 		var served metav1.APIGroup
 		err := api.Read(ctx, "/apis/"+group, &served)
@@ -82,7 +82,8 @@ func listPolicies(ctx context.Context, api *cluster.Client) (all []manifest.Sour
 			all = append(all, found...)
 		}
 	}
-	return all, nil
+	labelled, err := j.listLabelled(ctx, api)
+	return append(all, labelled...), err
 }
 
 // listServed reads a kind in the first version of its group that has it: the versions of a group may have different
@@ -114,7 +115,7 @@ func listServed(
 }
 
 // listJanitors reads the workloads that run kube-janitor, and the ConfigMaps that they mount.
-func listJanitors(ctx context.Context, api *cluster.Client) (all []manifest.Source, err error) {
+func (j *job) listJanitors(ctx context.Context, api *cluster.Client) (all []manifest.Source, err error) {
 	for _, path := range []string{"/apis/apps/v1/deployments", "/apis/batch/v1/cronjobs"} {
 		err := listAll(ctx, api, path, func(o *unstructured.Unstructured) error {
 			raw, err := json.Marshal(o.Object)

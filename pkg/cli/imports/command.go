@@ -45,21 +45,22 @@ type source struct {
 	// drafts makes Cleaners of all documents.
 	drafts func(j *job, docs []*manifest.Document) ([]*draft, error)
 	// list reads the documents of a cluster.
-	list func(ctx context.Context, api *cluster.Client) ([]manifest.Source, error)
+	list func(j *job, ctx context.Context, api *cluster.Client) ([]manifest.Source, error)
 }
 
 func sources() []source {
-	const cleaners, policies = "no Cleaner", "no CleanupPolicy, ClusterCleanupPolicy or DeletingPolicy"
+	const cleaners = "no Cleaner"
+	const policies = "no CleanupPolicy, ClusterCleanupPolicy or DeletingPolicy, and no object with the label " + ttlLabel + ","
 	return []source{
 		{
 			name: "k8s-cleaner", title: "k8s-cleaner", reads: cleaners, lists: cleaners,
 			stop: "stop it", copies: "copies only with spec.rollback", hasZone: true,
-			drafts: (*job).cleaners, list: listCleaners,
+			drafts: (*job).cleaners, list: (*job).listCleaners,
 		},
 		{
-			name: "kyverno", title: "Kyverno", reads: policies, lists: policies,
-			stop: "delete the policies", copies: "no copies", hasZone: true,
-			drafts: (*job).policies, list: listPolicies,
+			name: "kyverno", title: "Kyverno", reads: policies, lists: strings.TrimSuffix(policies, ","),
+			stop: "delete the policies, or stop its cleanup controller,", copies: "no copies", hasZone: true,
+			drafts: (*job).policies, list: (*job).listPolicies,
 		},
 		{
 			name: "kube-janitor", title: "kube-janitor",
@@ -68,7 +69,7 @@ func sources() []source {
 			hint:   "give its rules and the manifests with its annotations as files",
 			stop:   "stop it",
 			copies: "no copies",
-			drafts: (*job).janitor, list: listJanitors,
+			drafts: (*job).janitor, list: (*job).listJanitors,
 		},
 	}
 }
@@ -154,11 +155,11 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	read, err := o.read(ctx, from, args[1:])
+	j := &job{options: o, kinds: newKinds(), names: map[string]int{}}
+	read, err := j.read(ctx, from, args[1:])
 	if err != nil {
 		return err
 	}
-	j := &job{options: o, kinds: newKinds(), names: map[string]int{}}
 	var docs []*manifest.Document
 	for _, file := range read {
 		found, broken := file.Documents()
@@ -176,15 +177,15 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	return j.conclude(from, args[1:], len(written))
 }
 
-func (o *options) read(ctx context.Context, from source, files []string) ([]manifest.Source, error) {
-	if !o.fromCluster {
-		return manifest.Read(o.Session, files)
+func (j *job) read(ctx context.Context, from source, files []string) ([]manifest.Source, error) {
+	if !j.fromCluster {
+		return manifest.Read(j.Session, files)
 	}
-	api, err := cluster.Connect(o.Session, &o.Connection)
+	api, err := cluster.Connect(j.Session, &j.Connection)
 	if err != nil {
 		return nil, err
 	}
-	return from.list(ctx, api)
+	return from.list(j, ctx, api)
 }
 
 // write checks each Cleaner as lint does, and prints those that pass.

@@ -15,8 +15,9 @@ import (
 // janitorImage is in the name of kube-janitor's image.
 const janitorImage = "kube-janitor"
 
-// janitorSchedule is how often Cleaners look that stand for kube-janitor, which looks every 30 seconds.
-const janitorSchedule = "*/10 * * * *"
+// marksSchedule is how often Cleaners look that stand for kube-janitor, which looks every 30 seconds, or for Kyverno's
+// label, for which Kyverno looks every minute.
+const marksSchedule = "*/10 * * * *"
 
 // janitorMarks are the annotations that kube-janitor reads.
 var janitorMarks = []string{"janitor/ttl", "janitor/expires"}

@@ -176,23 +176,30 @@ func (in *janitorInput) marks() (*v1alpha1.Cleaner, *manifest.Document) {
 	if len(kinds) == 0 {
 		return nil, nil
 	}
-	c := in.newCleaner("kube-janitor-marks", janitorSchedule)
+	return in.markCleaner("kube-janitor-marks", kinds, v1alpha1.MarkKubeJanitor, from), from
+}
+
+// markCleaner is a Cleaner that reads the time marks of a tool on objects of some kinds.
+func (j *job) markCleaner(
+	name string,
+	kinds []schema.GroupVersionKind,
+	dialect v1alpha1.MarkDialect,
+	from *manifest.Document,
+) *v1alpha1.Cleaner {
+	c := j.newCleaner(name, marksSchedule)
 	for _, kind := range kinds {
-		finding := &v1alpha1.FindingSelector{
-			Type:     v1alpha1.FindingExpired,
-			Dialects: []v1alpha1.MarkDialect{v1alpha1.MarkKubeJanitor},
-		}
+		finding := &v1alpha1.FindingSelector{Type: v1alpha1.FindingExpired, Dialects: []v1alpha1.MarkDialect{dialect}}
 		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors,
 			v1alpha1.ResourceSelector{
 				Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Finding: finding,
 			})
 	}
-	if in.keepAction {
+	if j.keepAction {
 		c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](findingLimit)}
-		in.differs(from, "", fmt.Sprintf("a Cleaner that deletes by a finding needs a limit: it deletes at most %d objects in a run",
+		j.differs(from, "", fmt.Sprintf("a Cleaner that deletes by a finding needs a limit: it deletes at most %d objects in a run",
 			findingLimit), "change blastRadiusLimit.maxCount")
 	}
-	return c, from
+	return c
 }
 
 // markedKinds are the kinds on which annotations of kube-janitor are read.

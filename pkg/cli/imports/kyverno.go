@@ -49,31 +49,6 @@ type resources struct {
 	Operations                  []string
 }
 
-// policies are Kyverno's policies that delete.
-func (j *job) policies(docs []*manifest.Document) (drafts []*draft, err error) {
-	for _, d := range docs {
-		var c *v1alpha1.Cleaner
-		switch group, _, _ := strings.Cut(d.APIVersion(), "/"); {
-		case group == "kyverno.io" && (d.Kind() == "CleanupPolicy" || d.Kind() == "ClusterCleanupPolicy"):
-			c = j.cleanup(d)
-		case group == "policies.kyverno.io" && (d.Kind() == "DeletingPolicy" || d.Kind() == "NamespacedDeletingPolicy"):
-			c = j.deleting(d)
-		default:
-			continue
-		}
-		if c == nil {
-			continue
-		}
-		text, err := textOf(c)
-		if err != nil {
-			return nil, err
-		}
-		what := d.Kind() + " " + d.Name() + " of Kyverno"
-		drafts = append(drafts, &draft{from: d, what: what, text: text, cleaner: c, action: v1alpha1.ActionDelete})
-	}
-	return drafts, nil
-}
-
 // policy is what one policy is made of.
 type policy struct {
 	*job

@@ -46,6 +46,11 @@ func (r *report) differsAll(message string) {
 	r.problems = append(r.problems, manifest.Problem{Code: codes.ImportDiffers, Message: message})
 }
 
+// lostAll is lost for what is of no one document.
+func (r *report) lostAll(message, hint string) {
+	r.problems = append(r.problems, manifest.Problem{Code: codes.ImportLost, Message: message, Hint: hint})
+}
+
 // print prints all of it, file by file and line by line. What is of no file is the last.
 func (r *report) print(s *terminal.Session) {
 	paint := s.Paint(s.ErrOut)

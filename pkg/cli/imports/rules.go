@@ -138,7 +138,7 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 	case len(r.kinds) == 0:
 		return nil // that was told
 	}
-	c := in.newCleaner("kube-janitor-"+r.ID, janitorSchedule)
+	c := in.newCleaner("kube-janitor-"+r.ID, marksSchedule)
 	for _, kind := range r.kinds {
 		s := in.selectorOf(r, kind, after[0].Ends.Sub(time.Unix(0, 0)))
 		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, s)
