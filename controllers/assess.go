@@ -50,7 +50,11 @@ func (r *CleanerReconciler) assess(
 		return nil, err
 	}
 	accept(cleaner)
-	words := r.readyWords(cleaner, plan) + mind
+	overlapping, err := r.overlapWords(ctx, cleaner, &round.memory.overlap)
+	if err != nil {
+		return nil, err
+	}
+	words := r.readyWords(cleaner, plan) + overlapping + mind
 	if cleaner.IsSuspended() {
 		setReady(
 			cleaner,

@@ -85,6 +85,8 @@ type CleanerReconciler struct {
 	// Validate says what in the spec keeps a Cleaner from running: a reason of the condition Ready and the problems, or
 	// nothing. An error means that the cluster could not be asked.
 	Validate func(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error)
+	// Cleaners are all Cleaners, from the cache. They are not changed.
+	Cleaners func(ctx context.Context) ([]v1alpha1.Cleaner, error)
 	// CheckClock says what is wrong with the Clock: then the schedules stand still.
 	CheckClock func() error
 	// CheckSchema says which fields of Cleaners the API server does not keep: then nothing runs. An error means that
@@ -114,6 +116,8 @@ type CleanerReconciler struct {
 	firstLook atomic.Pointer[time.Time]
 	// memories are what is remembered of each Cleaner, by name.
 	memories sync.Map
+	// acting are the Cleaners that act.
+	acting acting
 }
 
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners,verbs=get;list;watch;patch
@@ -177,6 +181,7 @@ func (r *CleanerReconciler) Reconcile(
 		r.forget(cleaner.Name)
 		return r.retry(cleaner.Name, r.release(ctx, &cleaner))
 	}
+	r.acting.keep(&cleaner)
 	r.Executor.Keep(cleaner.Name, string(cleaner.UID), errDeleted) // what an earlier Cleaner of the name left behind
 	switch lacks, err := r.CheckSchema(ctx); {
 	case err != nil:
@@ -232,4 +237,5 @@ func (r *CleanerReconciler) forget(name string) {
 	r.Executor.Forget(name, errDeleted)
 	r.Metrics.Forget(name)
 	r.memories.Delete(name)
+	r.acting.forget(name)
 }

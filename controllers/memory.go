@@ -38,6 +38,8 @@ type ofCleaner struct {
 	version string
 	// unstamped is true of a Cleaner without a stamp in its status that has no records either, which were listed for that.
 	unstamped bool
+	// overlap is what was found of other Cleaners that act on the same objects.
+	overlap overlap
 	// conflicts is how often in a row the Cleaner changed under our hands.
 	conflicts int
 }

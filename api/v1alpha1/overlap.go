@@ -20,11 +20,10 @@ func (c *Cleaner) Covers(other *Cleaner) (kind string) {
 	}
 	for i := range other.Spec.ResourcePolicySet.ResourceSelectors {
 		narrow := &other.Spec.ResourcePolicySet.ResourceSelectors[i]
-		if slices.ContainsFunc(
-			c.Spec.ResourcePolicySet.ResourceSelectors,
-			func(wide ResourceSelector) bool { return wide.covers(narrow) },
-		) {
-			return narrow.Kind
+		for j := range c.Spec.ResourcePolicySet.ResourceSelectors { // by reference: a selector is large
+			if c.Spec.ResourcePolicySet.ResourceSelectors[j].covers(narrow) {
+				return narrow.Kind
+			}
 		}
 	}
 	return ""

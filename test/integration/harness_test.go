@@ -180,7 +180,8 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		Validate: func(ctx context.Context, c *v1alpha1.Cleaner) (string, string, error) {
 			return b.runner.Check.Validate(ctx, c)
 		},
-		Weight: func(*v1alpha1.Cleaner) int64 { return s.memory }, CheckClock: func() error { return nil }, CheckSchema: served.Check,
+		Cleaners: func(context.Context) ([]v1alpha1.Cleaner, error) { return nil, nil }, // other tests have some
+		Weight:   func(*v1alpha1.Cleaner) int64 { return s.memory }, CheckClock: func() error { return nil }, CheckSchema: served.Check,
 		Executor: b.executor, WhyOff: s.off.Why, RequireServiceAccount: s.requireAccount,
 	}
 	b.accounts = &controllers.AccountWatcher{WithAccount: allCleaners(b.live), MayActAs: b.runner.Check.Identities.MayActAs, Clock: b.clock, Wake: func(name string) { b.woken = append(b.woken, name) }}
