@@ -55,10 +55,11 @@ func (s *Server) call(ctx context.Context, p *person, c command) ([]byte, error)
 
 // output runs the command and returns what it wrote, and the error that this tells. One without output is err.
 func (s *Server) output(ctx context.Context, p *person, c command) (out []byte, told, err error) {
-	if err := s.enter(ctx); err != nil {
+	leave, err := s.enter(ctx, p)
+	if err != nil {
 		return nil, nil, err
 	}
-	defer s.leave()
+	defer leave()
 	out, told = s.call(ctx, p, c)
 	if len(out) == 0 && told != nil {
 		return nil, nil, usageOf(told)
@@ -129,13 +130,14 @@ func (s *Server) doctor(r *http.Request, p *person) (int, any, error) {
 // notifyTest sends a sample from this server, with Secrets that the person may read.
 func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
 	c, err := p.api.Cleaner(r.Context(), r.PathValue("name"))
-	if err == nil {
-		err = s.enter(r.Context())
-	}
 	if err != nil {
 		return 0, nil, orNotFound(err)
 	}
-	defer s.leave()
+	leave, err := s.enter(r.Context(), p)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer leave()
 	args := []string{"test", "--", r.PathValue("name")}
 	if channel := r.URL.Query().Get("notification"); channel != "" {
 		args = append(args, channel)

@@ -19,10 +19,11 @@ func (s *Server) copy(r *http.Request, p *person) (int, any, error) {
 	if !ok {
 		return 0, nil, badRequest("object must be KIND/NAMESPACE/NAME or KIND/NAME")
 	}
-	if err := s.enter(ctx); err != nil {
+	leave, err := s.enter(ctx, p)
+	if err != nil {
 		return 0, nil, err
 	}
-	defer s.leave()
+	defer leave()
 	run, err := readRun(ctx, p, r.PathValue("name"))
 	if err != nil {
 		return 0, nil, err

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -56,7 +57,7 @@ func (s *Server) refuse(r *http.Request) error {
 	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
 	writes := r.Method != http.MethodGet && r.Method != http.MethodHead
 	switch {
-	case len(s.Hosts) > 0 && !slices.Contains(s.Hosts, r.Host):
+	case !s.answersFor(r.Host):
 		return forbidden("this server does not answer for the host %q", r.Host)
 	case origin != "" && !isOf(origin, r.Host):
 		return forbidden("requests of pages of another origin are refused")
@@ -66,6 +67,17 @@ func (s *Server) refuse(r *http.Request) error {
 		return forbidden("requests of pages of another site are refused")
 	}
 	return nil
+}
+
+// answersFor reports whether the host is one of ours.
+func (s *Server) answersFor(host string) bool {
+	name := host
+	if before, _, err := net.SplitHostPort(host); err == nil {
+		name = before
+	}
+	return len(s.Hosts) == 0 || slices.ContainsFunc(s.Hosts, func(own string) bool {
+		return strings.EqualFold(own, host) || strings.EqualFold(own, name)
+	})
 }
 
 // refuseWrite says why a write is not carried out.

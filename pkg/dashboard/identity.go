@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
 const (
@@ -101,6 +102,7 @@ func (s *Server) person(secret string) (*person, error) {
 	if s.Mode == ModeToken {
 		config = rest.AnonymousClientConfig(s.Cluster) // nothing of this server's own identity
 		config.BearerToken = secret
+		config.Wrap(transport.RefuseRedirects) // the token would go along
 	}
 	api, err := cluster.New(terminal.New(nowhere(), terminal.Options{Version: s.Version}), config)
 	if err != nil {
@@ -155,8 +157,12 @@ func (s *Server) logout(w http.ResponseWriter, _ *http.Request) {
 }
 
 // cookieName has the port of a local server in it: browsers send cookies to all ports of a host, and a person may look
-// at two clusters.
+// at two clusters. Browsers take the cookie of the others, for its prefix, from this very host only, and over
+// TLS.
 func (s *Server) cookieName() string {
+	if s.Mode != ModeLocal {
+		return "__Host-" + cookiePrefix
+	}
 	if len(s.Hosts) > 0 {
 		if _, port, err := net.SplitHostPort(s.Hosts[0]); err == nil {
 			return cookiePrefix + "-" + port

@@ -28,11 +28,12 @@ func (s *Server) preview(r *http.Request) (streams, error) {
 func (s *Server) previewTo(ctx context.Context, p *person, to *stream, c command) {
 	ctx, cancel := context.WithTimeout(ctx, scanIn)
 	defer cancel()
-	if err := s.enter(ctx); err != nil {
+	leave, err := s.enter(ctx, p)
+	if err != nil {
 		to.fail(err)
 		return
 	}
-	defer s.leave()
+	defer leave()
 	var told strings.Builder
 	c.errOut = &lines{each: func(line string) {
 		if text, ok := progressIn(line); ok {

@@ -131,10 +131,11 @@ func tally(run *v1alpha1.CleanerRun) []OutcomeCount {
 // outcomes lists the objects of a run, also those that its record has no room for.
 func (s *Server) outcomes(r *http.Request, p *person) (int, any, error) {
 	ctx := r.Context()
-	if err := s.enter(ctx); err != nil {
+	leave, err := s.enter(ctx, p)
+	if err != nil {
 		return 0, nil, err
 	}
-	defer s.leave()
+	defer leave()
 	run, err := readRun(ctx, p, r.PathValue("name"))
 	if err != nil {
 		return 0, nil, err
@@ -154,10 +155,11 @@ func (s *Server) outcomes(r *http.Request, p *person) (int, any, error) {
 // diff compares a run with the one before.
 func (s *Server) diff(r *http.Request, p *person) (int, any, error) {
 	ctx := r.Context()
-	if err := s.enter(ctx); err != nil {
+	leave, err := s.enter(ctx, p)
+	if err != nil {
 		return 0, nil, err
 	}
-	defer s.leave()
+	defer leave()
 	run, err := readRun(ctx, p, r.PathValue("name"))
 	if err != nil {
 		return 0, nil, err

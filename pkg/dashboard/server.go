@@ -4,7 +4,6 @@
 package dashboard
 
 import (
-	"context"
 	"io/fs"
 	"net/http"
 	"time"
@@ -30,8 +29,9 @@ type Options struct {
 	Mode string
 	// Cluster is how to reach the API server. With ModeToken only its address and authorities are used.
 	Cluster *rest.Config
-	// Hosts are the values of the header Host that are answered, with the port. Empty means any, for ModeToken: there the
-	// cookie belongs to one host name, so a page of another one has no identity to steal.
+	// Hosts are the host names that are answered for (header Host): with a port, or without one for every port. Empty
+	// means any, for ModeToken: there the cookie belongs to one host name, so a page of another one has no identity to
+	// steal.
 	Hosts []string
 	// Ticket is what a browser exchanges for its cookie, once. ModeLocal only.
 	Ticket string
@@ -43,38 +43,29 @@ type Options struct {
 	Scripts sandbox.Config
 	// Files are the built files of the client.
 	Files fs.FS
-	Now   func() time.Time
-	Log   logr.Logger
+	// Ending, when it is closed, ends the streams, which would go on for as long as the browser does. Nil means never.
+	Ending <-chan struct{}
+	Now    func() time.Time
+	Log    logr.Logger
 }
 
 // Server answers the page and its requests.
 type Server struct {
 	Options
 	door  *door
-	heavy chan struct{}
 	scans *scans
+	heavy chan struct{}
+	// waiting are the people who wait for heavy or have it, and streamed those with streams of events.
+	waiting, streamed *crowd
 }
-
-// parallelHeavy is how many scans, previews, restores and large records are worked on at once: they are what takes
-// memory.
-const parallelHeavy = 2
 
 // New returns a server.
 func New(o Options) *Server {
-	return &Server{Options: o, door: newDoor(o), heavy: make(chan struct{}, parallelHeavy), scans: &scans{now: o.Now}}
-}
-
-// enter waits until there is room for something that takes memory. The caller calls leave if there is no error.
-func (s *Server) enter(ctx context.Context) error {
-	select {
-	case s.heavy <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	return &Server{
+		Options: o, door: newDoor(o), scans: &scans{now: o.Now}, heavy: make(chan struct{}, parallelHeavy),
+		waiting: newCrowd(heavyOfOne, heavyOfAll), streamed: newCrowd(streamsOfOne, streamsOfAll),
 	}
 }
-
-func (s *Server) leave() { <-s.heavy }
 
 // answers is a handler that acts as a person and returns what to send, and the status.
 type answers func(r *http.Request, p *person) (status int, body any, err error)
@@ -82,7 +73,6 @@ type answers func(r *http.Request, p *person) (status int, body any, err error)
 // Handler is the whole server.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
 	mux.HandleFunc("POST /login", s.login)
 	mux.HandleFunc("POST /logout", s.logout)
 	mux.HandleFunc("GET /api/v1/config", s.config)
@@ -95,7 +85,19 @@ func (s *Server) Handler() http.Handler {
 	}
 	mux.Handle("GET /api/v1/events", s.streaming(events))
 	mux.Handle("POST /api/v1/preview", s.streaming(s.preview))
-	return s.guarded(mux)
+	return withHealth(s.guarded(mux))
+}
+
+// withHealth answers probes, before anything else looks at the request: they name the Pod's address as the host. That
+// the server answers is all that they learn.
+func withHealth(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && (r.URL.Path == "/healthz" || r.URL.Path == "/readyz") {
+			_, _ = w.Write([]byte("ok"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (s *Server) routes() map[string]answers {

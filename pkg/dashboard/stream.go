@@ -66,6 +66,12 @@ func (s *Server) streaming(read func(r *http.Request) (streams, error)) http.Han
 			s.sendError(w, err)
 			return
 		}
+		leave, err := s.streamed.join(p)
+		if err != nil {
+			s.sendError(w, err)
+			return
+		}
+		defer leave()
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 		to := &stream{w: w, now: s.Now}
 		if to.write(": begin\n\n") != nil {
@@ -74,23 +80,31 @@ func (s *Server) streaming(read func(r *http.Request) (streams, error)) http.Han
 		ctx, cancel := context.WithCancel(r.Context())
 		var beats sync.WaitGroup
 		beats.Go(func() {
-			ticker := time.NewTicker(heartbeat)
-			defer ticker.Stop()
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-ticker.C:
-					if to.write(": alive\n\n") != nil {
-						cancel()
-					}
-				}
-			}
+			to.beat(ctx, s.Ending)
+			cancel()
 		})
 		handler(ctx, p, to)
 		cancel()
 		beats.Wait()
 	})
+}
+
+// beat shows that the stream is alive, until it ends, the client is gone or the server is ending.
+func (s *stream) beat(ctx context.Context, ending <-chan struct{}) {
+	ticker := time.NewTicker(heartbeat)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ending:
+			return
+		case <-ticker.C:
+			if s.write(": alive\n\n") != nil {
+				return
+			}
+		}
+	}
 }
 
 // lines calls each with every line that is written.
