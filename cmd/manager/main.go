@@ -29,7 +29,11 @@ var version = ""
 
 func main() {
 	sandbox.Main() // a child that runs scripts goes no further
-	os.Exit(start(ctrl.SetupSignalHandler(), os.Args[1:]))
+	ctx, args := ctrl.SetupSignalHandler(), os.Args[1:]
+	if len(args) > 0 && args[0] == "dashboard" {
+		os.Exit(startDashboard(ctx, args[1:], os.Getenv))
+	}
+	os.Exit(start(ctx, args))
 }
 
 func start(ctx context.Context, args []string) int {
@@ -44,9 +48,7 @@ func start(ctx context.Context, args []string) int {
 		fmt.Println("kubecleaner", versionString())
 		return 0
 	}
-	logger := newLogger(options)
-	ctrl.SetLogger(logger)
-	klog.SetLoggerWithOptions(logger, klog.ContextualLogger(true)) // else klog has levels of its own
+	logger := setUpLogs(options.logLevel, options.logFormat)
 	for _, name := range options.ignored {
 		logger.Info("Ignored a flag of k8s-cleaner that does nothing here", "flag", name)
 	}
@@ -80,10 +82,18 @@ func start(ctx context.Context, args []string) int {
 	return 0
 }
 
-func newLogger(o *options) logr.Logger {
+// setUpLogs returns the logger, with which the libraries log, too.
+func setUpLogs(level, format string) logr.Logger {
+	logger := newLogger(level, format)
+	ctrl.SetLogger(logger)
+	klog.SetLoggerWithOptions(logger, klog.ContextualLogger(true)) // else klog has levels of its own
+	return logger
+}
+
+func newLogger(level, format string) logr.Logger {
 	levels := map[string]slog.Level{"error": slog.LevelError, "info": slog.LevelInfo, "debug": slog.LevelDebug}
-	handlerOptions := &slog.HandlerOptions{Level: levels[o.logLevel]}
-	if o.logFormat == "text" {
+	handlerOptions := &slog.HandlerOptions{Level: levels[level]}
+	if format == "text" {
 		return logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, handlerOptions))
 	}
 	return logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, handlerOptions))

@@ -198,13 +198,21 @@ func (o *options) validate() error {
 	check(o.tracingEndpoint == "" || isHTTPAddress(o.tracingEndpoint), "--tracing-endpoint is not right; write an address such as http://otel-collector.observability:4318, without a user or a password: those go into the environment variable OTEL_EXPORTER_OTLP_HEADERS")
 	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
-	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel),
-		"--log-level is %q; write error, info or debug", o.logLevel)
-	check(slices.Contains([]string{"json", "text"}, o.logFormat), "--log-format is %q; write json or text", o.logFormat)
+	errs = append(errs, validateLogs(o.logLevel, o.logFormat)...)
 	for _, namespace := range append(o.protected(), o.namespace) {
 		check(len(validation.IsDNS1123Label(namespace)) == 0, "%q is not the name of a namespace (--protected-namespaces, environment variable NAMESPACE)", namespace)
 	}
 	return errors.Join(errs...)
+}
+
+func validateLogs(level, format string) (errs []error) {
+	if !slices.Contains([]string{"error", "info", "debug"}, level) {
+		errs = append(errs, fmt.Errorf("--log-level is %q; write error, info or debug", level))
+	}
+	if !slices.Contains([]string{"json", "text"}, format) {
+		errs = append(errs, fmt.Errorf("--log-format is %q; write json or text", format))
+	}
+	return errs
 }
 
 // protected are the namespaces that no Cleaner may touch, besides the operator's.
@@ -235,7 +243,13 @@ func dashes(args []string) []string {
 }
 
 func printUsage(w io.Writer, fs *flag.FlagSet) {
-	fmt.Fprintln(w, "The KubeCleaner operator. It runs the Cleaners of a cluster.\n\nFlags:")
+	fmt.Fprintln(w, "The KubeCleaner operator. It runs the Cleaners of a cluster.\n"+
+		"With the word dashboard as the first argument, it serves the page instead: see manager dashboard --help.\n\nFlags:")
+	printFlags(w, fs)
+	fmt.Fprintln(w, "\nEnvironment:\n  NAMESPACE                     the operator's own namespace (default "+defaultNamespace+")")
+}
+
+func printFlags(w io.Writer, fs *flag.FlagSet) {
 	fs.VisitAll(func(f *flag.Flag) {
 		if _, ok := unused[f.Name]; ok {
 			return
@@ -246,5 +260,4 @@ func printUsage(w io.Writer, fs *flag.FlagSet) {
 		}
 		fmt.Fprintf(w, "  --%-27s %s%s\n", f.Name, f.Usage, standard)
 	})
-	fmt.Fprintln(w, "\nEnvironment:\n  NAMESPACE                     the operator's own namespace (default "+defaultNamespace+")")
 }

@@ -70,22 +70,8 @@ func TestMetricsAreServedToThoseWhoMayReadThem(t *testing.T) {
 // Prometheus can verify the operator's certificate when it is given one.
 func TestMetricsCertificateCanBeVerified(t *testing.T) {
 	const host = "kubecleaner-metrics.projectsveltos.svc"
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{host}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true,
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	must(t, err)
-	private, err := x509.MarshalECPrivateKey(key)
-	must(t, err)
 	dir := t.TempDir()
-	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})
-	must(t, os.WriteFile(filepath.Join(dir, "tls.crt"), public, 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "tls.key"), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), 0o600))
-	authorities := x509.NewCertPool()
-	authorities.AppendCertsFromPEM(public)
+	authorities := writeCertificate(t, dir, host)
 	verifies := func(flags ...string) error {
 		address := freeAddress(t)
 		m := startManager(t, append(flags, "--leader-elect=false", "--diagnostics-address="+address)...)
@@ -110,6 +96,29 @@ func TestMetricsCertificateCanBeVerified(t *testing.T) {
 	if verifies("--diagnostics-cert-dir="+t.TempDir()) == nil { // the Secret is optional
 		t.Error("the operator's own certificate is taken for ours")
 	}
+}
+
+// writeCertificate writes a new certificate for the host, and its key, and returns who signed it: itself.
+func writeCertificate(t *testing.T, dir, host string) (authorities *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
+	must(t, err)
+	template := &x509.Certificate{
+		SerialNumber: serial, DNSNames: []string{host}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	must(t, err)
+	private, err := x509.MarshalECPrivateKey(key)
+	must(t, err)
+	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})
+	must(t, os.WriteFile(filepath.Join(dir, "tls.crt"), public, 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "tls.key"), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), 0o600))
+	authorities = x509.NewCertPool()
+	authorities.AppendCertsFromPEM(public)
+	return authorities
 }
 
 // token makes a ServiceAccount, with the right to read metrics or without, and a token for it.

@@ -82,15 +82,24 @@ func startManager(t *testing.T, args ...string) *manager {
 // launch starts a manager that reaches the API server by a kubeconfig. It is ended with the test.
 func launch(t *testing.T, kubeconfig string, args ...string) *manager {
 	t.Helper()
-	m := &manager{health: freeAddress(t), log: &logBuffer{}, exited: make(chan error, 1)}
-	m.cmd = exec.Command(binary, append([]string{"--health-addr=" + m.health, "--diagnostics-address=0"}, args...)...)
-	m.cmd.Env = []string{"KUBECONFIG=" + kubeconfig, "NAMESPACE=" + operatorNamespace, "HOME=" + t.TempDir()}
+	health := freeAddress(t)
+	variables := []string{"KUBECONFIG=" + kubeconfig, "NAMESPACE=" + operatorNamespace, "HOME=" + t.TempDir()}
 	for _, variable := range os.Environ() {
 		if strings.HasPrefix(variable, "OTEL_") {
-			m.cmd.Env = append(m.cmd.Env, variable)
+			variables = append(variables, variable)
 		}
 	}
-	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
+	m := begin(t, variables, append([]string{"--health-addr=" + health, "--diagnostics-address=0"}, args...)...)
+	m.health = health
+	return m
+}
+
+// begin starts the program. It is ended with the test.
+func begin(t *testing.T, variables []string, args ...string) *manager {
+	t.Helper()
+	m := &manager{log: &logBuffer{}, exited: make(chan error, 1)}
+	m.cmd = exec.Command(binary, args...)
+	m.cmd.Env, m.cmd.Stdout, m.cmd.Stderr = variables, m.log, m.log
 	must(t, m.cmd.Start())
 	go func() {
 		m.exited <- m.cmd.Wait()
