@@ -4,6 +4,8 @@
 IMG ?= kubecleaner/manager:dev
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ARCH ?= $(shell go env GOARCH)
+# With npm, an image gets the page. Set it to nothing to build one without.
+NPM ?= $(shell command -v npm)
 CONTAINER_TOOL ?= $(shell command -v docker || command -v podman || echo docker)
 # The kustomization that deploy and undeploy render: config/default or one of the overlays.
 OVERLAY ?= config/default
@@ -87,6 +89,12 @@ docs: ## Build the docs site into bin/docs; it needs Node 20 and npm. A dead lin
 web: ## Build the page into web/dist, check its size, and try its parts; it needs Node 20 and npm. Without it, the Go build works, too.
 	cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run check && npm run build && npm test
 
+# For images. Without Node, they are built all the same, with the page that web/dist has, if any.
+.PHONY: page
+page:
+	@if [[ -n '$(NPM)' ]]; then cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run build; \
+	elif [[ ! -e web/dist/index.html ]]; then echo 'Without npm, the image has no page: manager dashboard serves its API only. Node 20 brings npm.' >&2; fi
+
 .PHONY: web-e2e
 web-e2e: web ## Try every page and action in Chromium, by keyboard, on a phone's width and in both schemes; SHOTS=DIR keeps screenshots.
 	cd web && npm run e2e
@@ -169,7 +177,7 @@ crash: ## Kill the manager at every request of its runs, and of takeovers, and p
 	CRASH=all KUBEBUILDER_ASSETS=$$assets go test -count=1 -timeout 90m -v -run '^(TestCrash|TestCrashInTheTakeover|TestPausedLeader)$$' ./test/process
 
 .PHONY: image
-image: ## Build the image IMG without docker: for all platforms as an OCI layout in bin/image, for this one in bin/image.tar.
+image: page ## Build the image IMG without docker: for all platforms as an OCI layout in bin/image, for this one in bin/image.tar.
 	go -C hack/release run . image -ref '$(IMG)' -version '$(VERSION)' -layout '$(CURDIR)/bin/image' -archive '$(CURDIR)/bin/image.tar'
 
 .PHONY: reproducible
@@ -177,7 +185,7 @@ reproducible: ## Build the image of HEAD twice, in two directories and without a
 	hack/release/reproduce.sh
 
 .PHONY: release
-release: web ## Write all files of the release VERSION to bin/release, with the page in the plugin; without DRY=1, also push the image and the chart.
+release: web ## Write all files of the release VERSION to bin/release, with the page in image and plugin; without DRY=1, also push the image and the chart.
 	go -C hack/release run . all -version '$(VERSION)' -kubectl '$(KUBECTL)' $(if $(DRY),-dry) $(if $(REGISTRY),-image '$(REGISTRY)/manager' -charts '$(REGISTRY)/charts')
 
 .PHONY: fuzz
@@ -272,7 +280,7 @@ undeploy: ## Remove all that deploy made but the namespace, and with the CRDs ev
 	echo "The namespace $$namespace stays, because others may use it too. If nobody does: kubectl delete namespace $$namespace"
 
 .PHONY: docker-build
-docker-build: ## Build the image IMG with docker or podman, for this machine's architecture or for ARCH.
+docker-build: page ## Build the image IMG with docker or podman, for this machine's architecture or for ARCH.
 	CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/script-runner
 	$(CONTAINER_TOOL) build --platform linux/$(ARCH) -t '$(IMG)' .
 

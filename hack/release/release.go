@@ -98,6 +98,9 @@ func (r release) mayStart() error {
 		if err := r.src.mayRelease(r.version); err != nil {
 			return err
 		}
+		if _, err := os.Stat(filepath.Join(r.root, "web", "dist", "index.html")); err != nil {
+			return fmt.Errorf("the page is not built, which image and plugin need: run make web: %w", err)
+		}
 	}
 	if entries, err := os.ReadDir(r.out); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s is not empty: remove it first", r.out)

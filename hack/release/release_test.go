@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net/http/httptest"
@@ -207,5 +208,21 @@ func TestReleaseFlags(t *testing.T) {
 	}
 	if err := run(context.Background(), []string{"publish"}); err == nil || !strings.Contains(err.Error(), `no command "publish"`) {
 		t.Errorf("an unknown command: %v", err)
+	}
+}
+
+// TestReleaseNeedsThePage: nobody notices an image without it before somebody opens it.
+func TestReleaseNeedsThePage(t *testing.T) {
+	dir := t.TempDir()
+	r := release{root: dir, out: filepath.Join(dir, "out"), version: "v0.1.0", src: source{tags: []string{"v0.1.0"}}}
+	if err := r.mayStart(); err == nil || !strings.Contains(err.Error(), "run make web") {
+		t.Errorf("without the page: %v", err)
+	}
+	page := filepath.Join(dir, "web", "dist")
+	if err := errors.Join(os.MkdirAll(page, 0o755), os.WriteFile(filepath.Join(page, "index.html"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.mayStart(); err != nil {
+		t.Errorf("with the page: %v", err)
 	}
 }

@@ -146,7 +146,8 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusNotImplemented)
-		_, _ = io.WriteString(w, "This program was built without its page. Build it with: make web build\n"+
+		_, _ = io.WriteString(w, "This program was built without its page. In its source, make web builds the page: "+
+			"then build the program again.\n"+
 			"The API below /api/v1/ works.\n")
 		return
 	}
