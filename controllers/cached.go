@@ -44,6 +44,9 @@ func IndexCleaners(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
+// All lists all Cleaners of a cache.
+func All(cache client.Reader) Cleaners { return cached(cache) }
+
 // WithPlan lists the Cleaners of an indexed cache whose plan waits for a person.
 func WithPlan(cache client.Reader) Cleaners {
 	return cached(cache, client.MatchingFields{planIndex: indexed})

@@ -85,8 +85,8 @@ type CleanerReconciler struct {
 	// Validate says what in the spec keeps a Cleaner from running: a reason of the condition Ready and the problems, or
 	// nothing. An error means that the cluster could not be asked.
 	Validate func(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error)
-	// Cleaners are all Cleaners, from the cache. They are not changed.
-	Cleaners func(ctx context.Context) ([]v1alpha1.Cleaner, error)
+	// Cleaners lists all of them.
+	Cleaners Cleaners
 	// CheckClock says what is wrong with the Clock: then the schedules stand still.
 	CheckClock func() error
 	// CheckSchema says which fields of Cleaners the API server does not keep: then nothing runs. An error means that

@@ -58,7 +58,8 @@ func TestOverlapWords(t *testing.T) {
 			fmt.Sprintf(both, "a"),
 		},
 		"several": {
-			own, []v1alpha1.Cleaner{
+			own,
+			[]v1alpha1.Cleaner{
 				selecting("c", v1alpha1.ActionDelete, "ConfigMap", ""), selecting("b", v1alpha1.ActionDelete, "ConfigMap", "shop"),
 				selecting("a", v1alpha1.ActionDelete, "Pod", ""),
 			},

@@ -142,15 +142,6 @@ func managerOptions(scheme *runtime.Scheme, o *options) ctrl.Options {
 	}
 }
 
-// cachedCleaners lists all Cleaners without a copy of each.
-func cachedCleaners(cached client.Client) func(context.Context) ([]v1alpha1.Cleaner, error) {
-	return func(ctx context.Context) ([]v1alpha1.Cleaner, error) {
-		var all v1alpha1.CleanerList
-		err := cached.List(ctx, &all, client.UnsafeDisableDeepCopy)
-		return all.Items, err
-	}
-}
-
 // slimCleaner keeps the cache small: what nobody reads from it is not kept.
 func slimCleaner(in any) (any, error) {
 	if cleaner, ok := in.(*v1alpha1.Cleaner); ok {
@@ -196,7 +187,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	}
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
-		Clock: clk, Validate: runner.Check.Validate, Cleaners: cachedCleaners(mgr.GetClient()), Weight: memory.of,
+		Clock: clk, Validate: runner.Check.Validate, Cleaners: controllers.All(mgr.GetCache()), Weight: memory.of,
 		CheckClock: skew.Check, CheckSchema: served.Check,
 		WhyOff: off.Why, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow, ShowAfter: showAfter,
 	}
