@@ -162,15 +162,28 @@ const (
 	defaultLimit = 50
 )
 
-// pageOf is the part of the items that the request asks for. checkNames has checked the numbers.
+// pageOf is the part of the items that the request asks for.
 func pageOf[T any](r *http.Request, items []T) Page[T] {
-	offset, _ := strconv.Atoi(r.URL.Query().Get("offset"))
-	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
-	page := Page[T]{Items: []T{}, Total: len(items), Offset: offset, Limit: cmp.Or(limit, defaultLimit)}
-	if offset < len(items) {
-		page.Items = items[offset:min(len(items), offset+page.Limit)]
+	page := newPage[T](r)
+	for _, item := range items {
+		page.add(item)
 	}
 	return page
+}
+
+// newPage is the part that the request asks for, of what is added. checkNames has checked the numbers.
+func newPage[T any](r *http.Request) Page[T] {
+	offset, _ := strconv.Atoi(r.URL.Query().Get("offset"))
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	return Page[T]{Items: []T{}, Offset: offset, Limit: cmp.Or(limit, defaultLimit)}
+}
+
+// add counts an item, and keeps it if it is on the page.
+func (p *Page[T]) add(item T) {
+	if p.Total >= p.Offset && len(p.Items) < p.Limit {
+		p.Items = append(p.Items, item)
+	}
+	p.Total++
 }
 
 // matches reports whether one of the texts holds q, whatever the case.

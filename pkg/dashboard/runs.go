@@ -140,16 +140,25 @@ func (s *Server) outcomes(r *http.Request, p *person) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	// What cannot be read is told by runs/{name}: here are those that the record lists.
-	if err := p.api.Fill(ctx, run); err != nil && ctx.Err() != nil {
-		return 0, nil, err
-	}
 	query := r.URL.Query()
-	objects := slices.DeleteFunc(run.Status.Objects, func(o v1alpha1.ObjectOutcome) bool {
-		return !isOrAny(query.Get("outcome"), string(o.Outcome)) || !isOrAny(query.Get("kind"), o.Kind) ||
-			!isOrAny(query.Get("namespace"), o.Namespace) || !matches(query.Get("q"), o.Name, o.Namespace, o.Reason, o.Message)
-	})
-	return http.StatusOK, pageOf(r, objects), nil
+	page := newPage[v1alpha1.ObjectOutcome](r)
+	keep := func(o v1alpha1.ObjectOutcome) {
+		if isOrAny(query.Get("outcome"), string(o.Outcome)) && isOrAny(query.Get("kind"), o.Kind) &&
+			isOrAny(query.Get("namespace"), o.Namespace) &&
+			matches(query.Get("q"), o.Name, o.Namespace, o.Reason, o.Message) {
+			page.add(o)
+		}
+	}
+	if err := p.api.EachObject(ctx, run, keep); err != nil {
+		if ctx.Err() != nil {
+			return 0, nil, err
+		}
+		page = newPage[v1alpha1.ObjectOutcome](r) // runs/{name} says why: here are those that the record lists
+		for i := range run.Status.Objects {
+			keep(run.Status.Objects[i])
+		}
+	}
+	return http.StatusOK, page, nil
 }
 
 // diff compares a run with the one before.

@@ -132,29 +132,29 @@ func readIntent(
 	run *v1alpha1.CleanerRun,
 	keep func(number, bytes int) error,
 ) ([]Intent, error) {
+	var intents []Intent
+	err := eachIntent(ctx, parts, run, func(intent *Intent) error {
+		intents = append(intents, *intent)
+		return keep(len(intents), len(intent.Message)+len(intent.Patch))
+	})
+	return intents, err
+}
+
+// eachIntent hands out what a run was going to touch, one after the other, when all of it was proved.
+func eachIntent(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun, each func(*Intent) error) error {
 	written := run.Status.Intent
 	if written == nil {
-		return nil, nil
+		return nil
 	}
-	var intents []Intent
-	err := readChain(
-		ctx,
-		run.UID,
-		streamIntent,
-		written.Parts,
-		written.Head,
-		parts.of(run, streamIntent),
-		func(d *json.Decoder) error {
-			var intent Intent
-			d.UseNumber()
-			if err := d.Decode(&intent); err != nil {
-				return err
-			}
-			intents = append(intents, intent)
-			return keep(len(intents), len(intent.Message)+len(intent.Patch))
-		},
-	)
-	return intents, err
+	read := func(d *json.Decoder) error {
+		var intent Intent
+		d.UseNumber()
+		if err := d.Decode(&intent); err != nil {
+			return err
+		}
+		return each(&intent)
+	}
+	return readChain(ctx, run.UID, streamIntent, written.Parts, written.Head, parts.of(run, streamIntent), read)
 }
 
 // ReadCopies proves the copies of a run against the CleanerRun's status, and then hands each to each. An object that

@@ -12,39 +12,44 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// Objects are what became of all the objects that are written down of a run: those that its record lists, in that
-// order, and then those that it has no room for and that the run was going to touch, in the order of its intent. Of the
-// others, the record has only counts.
+// Objects are what EachObject hands out.
 func Objects(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) ([]v1alpha1.ObjectOutcome, error) {
-	intents, err := ReadIntent(ctx, parts, run)
+	var list []v1alpha1.ObjectOutcome
+	err := EachObject(ctx, parts, run, func(o v1alpha1.ObjectOutcome) { list = append(list, o) })
 	if err != nil {
 		return nil, err
 	}
+	return list, nil
+}
+
+// EachObject hands out what became of all the objects that are written down of a run: those that its record lists, in
+// that order, and then those that it has no room for and that the run was going to touch, in the order of its intent.
+// Of the others, the record has only counts. It keeps none of them: a run may have touched a hundred thousand. After an
+// error, those that were handed out are not all.
+func EachObject(
+	ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun, each func(v1alpha1.ObjectOutcome),
+) error {
 	outcomes, err := ReadOutcomes(ctx, parts, run)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	type identity struct {
 		apiVersion, kind string
 		uid              types.UID
 	}
-	victims := make(map[identity]int, len(intents))
-	for i := range intents {
-		victims[identity{intents[i].kind().APIVersion(), intents[i].Kind, intents[i].UID}] = i
-	}
-	list, listed := make([]v1alpha1.ObjectOutcome, 0, len(intents)), make([]bool, len(intents))
+	listed := make(map[identity]bool, len(run.Status.Objects))
 	for _, o := range run.Status.Objects {
-		if i, ok := victims[identity{o.APIVersion, o.Kind, o.UID}]; ok {
-			listed[i] = true
-		}
-		list = append(list, o)
+		listed[identity{o.APIVersion, o.Kind, o.UID}] = true
+		each(o)
 	}
-	for i := range intents {
-		if !listed[i] {
-			list = append(list, intents[i].became(outcomes[i]))
+	n := 0
+	return eachIntent(ctx, parts, run, func(intent *Intent) error {
+		if !listed[identity{intent.kind().APIVersion(), intent.Kind, intent.UID}] {
+			each(intent.became(outcomes[n]))
 		}
-	}
-	return list, nil
+		n++
+		return nil
+	})
 }
 
 // became is what became of the victim, as far as that is saved. The message is whole in the intent.

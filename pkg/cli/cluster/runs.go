@@ -152,23 +152,39 @@ func (c *Client) Fill(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	if status.Intent == nil || status.ObjectsOmitted == 0 {
 		return nil
 	}
-	parts, err := c.Parts()
-	if err != nil {
+	var all []v1alpha1.ObjectOutcome
+	if err := c.EachObject(ctx, run, func(o v1alpha1.ObjectOutcome) { all = append(all, o) }); err != nil {
 		return err
-	}
-	all, err := journal.Objects(ctx, parts, run)
-	if err != nil {
-		what := terminal.Grouped(status.ObjectsOmitted, "object") + " of run " + run.Name + " cannot be listed"
-		f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.RunUnreadable, Err: fmt.Errorf("%s: %w", what, err)}
-		switch {
-		case apierrors.IsForbidden(err):
-			f.Hint = "they " + NeededRole(run)
-		case errors.Is(err, journal.ErrNoPart):
-			f.Hint = "they are kept no longer than the run's copies; status.tallies counts them"
-		}
-		return f
 	}
 	status.ObjectsOmitted = max(0, status.ObjectsOmitted-int64(len(all)-len(status.Objects)))
 	status.Objects = all
 	return nil
+}
+
+// EachObject hands out the objects of a run one after the other: those that its record lists, and those that the run
+// wrote down elsewhere. After an error, those that were handed out are not all.
+func (c *Client) EachObject(ctx context.Context, run *v1alpha1.CleanerRun, each func(v1alpha1.ObjectOutcome)) error {
+	status := &run.Status
+	if status.Intent == nil || status.ObjectsOmitted == 0 {
+		for i := range status.Objects {
+			each(status.Objects[i])
+		}
+		return nil
+	}
+	parts, err := c.Parts()
+	if err != nil {
+		return err
+	}
+	if err = journal.EachObject(ctx, parts, run, each); err == nil {
+		return nil
+	}
+	what := terminal.Grouped(status.ObjectsOmitted, "object") + " of run " + run.Name + " cannot be listed"
+	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.RunUnreadable, Err: fmt.Errorf("%s: %w", what, err)}
+	switch {
+	case apierrors.IsForbidden(err):
+		f.Hint = "they " + NeededRole(run)
+	case errors.Is(err, journal.ErrNoPart):
+		f.Hint = "they are kept no longer than the run's copies; status.tallies counts them"
+	}
+	return f
 }
