@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
@@ -18,7 +17,8 @@ import (
 )
 
 // Rehearse asks the API server, as a dry run, whether it would delete or change an object: Planned if it would, or if
-// that is not known, else Failed or Denied with its words. It changes nothing: see MayRehearse.
+// that is not known, Unchanged if nothing of the change would remain, else Failed or Denied with its words. The detail
+// of the first two says what of the change would be lost. It changes nothing: see MayRehearse.
 func (a *Actor) Rehearse(
 	ctx context.Context,
 	verdict object.Verdict,
@@ -30,9 +30,10 @@ func (a *Actor) Rehearse(
 	if err != nil {
 		return failed(verdict, patch, err)
 	}
-	_, _, err = a.send(ctx, request)
+	unknown := &unknownFields{}
+	answer, _, err := a.send(ctx, request.WarningHandlerWithContext(unknown))
 	if err == nil {
-		return planned
+		return rehearsed(planned, patch, answer, unknown)
 	}
 	refused := failed(verdict, patch, err)
 	if refused.Result == v1alpha1.OutcomeDenied || isRefused(err) || apierrors.IsForbidden(err) {
@@ -53,12 +54,7 @@ func (a *Actor) rehearsal(o object.Object, patch object.JSON, options *v1alpha1.
 		return request.Param("dryRun", metav1.DryRunAll), err
 	}
 	payload, err := object.AtVersion(patch, o.ResourceVersion)
-	return a.client.Patch(types.MergePatchType).
-			AbsPath(o.Path()).
-			Param("fieldManager", fieldManager).
-			Param("dryRun", metav1.DryRunAll).
-			Body([]byte(payload)),
-		err
+	return a.patching(o, payload).Param("dryRun", metav1.DryRunAll), err
 }
 
 // IsRefused reports whether the API server refuses a rehearsed change whoever asks and whenever: what it would make is

@@ -4,12 +4,15 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -27,10 +30,8 @@ func (a *Actor) transform(
 	if err != nil {
 		return "", "", err
 	}
-	answer, _, err := a.send(
-		ctx,
-		a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", fieldManager).Body([]byte(payload)),
-	)
+	unknown := &unknownFields{}
+	answer, _, err := a.send(ctx, a.patching(o, payload).WarningHandlerWithContext(unknown))
 	after, unread := object.New(o.Kind, answer)
 	if err == nil && (unread != nil || after.UID != o.UID) {
 		err = errForeign
@@ -42,14 +43,31 @@ func (a *Actor) transform(
 		return "", "", err
 	}
 	if after.ResourceVersion == o.ResourceVersion {
-		return v1alpha1.OutcomeUnchanged, "the API server kept it as it was", nil
+		return v1alpha1.OutcomeUnchanged, cmp.Or(unknown.words(), "the API server kept it as it was"), nil
 	}
 	return v1alpha1.OutcomeTransformed, notKept(after, patch), nil
 }
 
-// notKept names what the API server answered otherwise than a patch set it: the status of a kind that writes it by
-// itself, a field that its schema does not know, or one that it writes in another way. Empty when that is nothing.
+// patching is the request that sends a merge patch. It asks for warnings about fields that the kind does not have.
+func (a *Actor) patching(o object.Object, payload object.JSON) *rest.Request {
+	return a.client.Patch(types.MergePatchType).
+		AbsPath(o.Path()).
+		Param("fieldManager", fieldManager).
+		Param("fieldValidation", metav1.FieldValidationWarn).
+		Body([]byte(payload))
+}
+
+// notKept says what of a patch the API server did not keep. Empty when that is nothing.
 func notKept(after object.Object, patch object.JSON) string {
+	if fields := unkept(after, patch); fields != "" {
+		return "the API server did not keep as it was sent: " + fields
+	}
+	return ""
+}
+
+// unkept names what the API server answered otherwise than a patch set it: the status of a kind that writes it by
+// itself, a field that its schema does not know, or one that it writes in another way. Empty when that is nothing.
+func unkept(after object.Object, patch object.JSON) string {
 	value, err := after.Value()
 	if err != nil {
 		return ""
@@ -61,15 +79,16 @@ func notKept(after object.Object, patch object.JSON) string {
 	if after.IsSecret() { // the API server moves it into data
 		delete(wanted, "stringData")
 	}
-	fields := object.Unlike(value, wanted)
-	if len(fields) == 0 {
-		return ""
-	}
+	return some(object.Unlike(value, wanted))
+}
+
+// some names the first fields, and says how many more there are.
+func some(fields []string) string {
 	text := strings.Join(fields[:min(len(fields), maxFields)], ", ")
 	if more := len(fields) - maxFields; more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}
-	return "the API server did not keep as it was sent: " + text
+	return text
 }
 
 // maxFields is how many fields a reason names.

@@ -56,6 +56,15 @@ func TestMergePatchOfWhichAPartIsNotKept(t *testing.T) {
 	}
 }
 
+// A field that the schema of the kind does not have is dropped, and the outcome says so.
+func TestMergePatchOfAnUnknownField(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old", stale)
+	run := b.run(b.cleaner(v1alpha1.ActionTransform, mergePatch(`{"nonsense":{"a":1}}`)))
+	wantOutcome(t, run, "old", v1alpha1.OutcomeUnchanged, "the API server knows no field nonsense and drops it")
+}
+
 // The stringData of a Secret becomes its data, and the API server answers without it: nothing is missing.
 func TestMergePatchOfStringData(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -25,9 +26,12 @@ func (j *job) diff(item run.PreviewItem) {
 		return
 	}
 	paint := j.Paint(j.Out)
-	subject := terminal.OneLine(item.String())
+	subject, becomes := terminal.OneLine(item.String()), " (changed)"
+	if item.Result != v1alpha1.OutcomePlanned {
+		becomes = " (refused)"
+	}
 	fmt.Fprintln(j.Out)
-	for line := range strings.Lines(udiff.Unified(subject, subject+" (changed)", before, after)) {
+	for line := range strings.Lines(udiff.Unified(subject, subject+becomes, before, after)) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):

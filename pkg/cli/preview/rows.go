@@ -112,14 +112,15 @@ func (b beyond) words() string {
 	return terminal.Grouped(total, "more object") + ": " + terminal.Shortened(places, maxPlaces)
 }
 
-// diffs shows what a Transform would change, an equal patch once, with the names of the others that would get it.
+// diffs shows what a Transform would change, and what the API server would refuse, an equal patch once, with the names
+// of the others that would get it.
 func (j *job) diffs(items []run.PreviewItem) {
 	others, first := map[string][]string{}, []run.PreviewItem{}
 	for _, item := range items {
-		if item.Patch == nil || !j.shows(item) {
+		if item.Patch == nil || item.Result == v1alpha1.OutcomeUnchanged || !j.shows(item) {
 			continue
 		}
-		key := patchKey(item)
+		key := string(item.Result) + patchKey(item)
 		if _, known := others[key]; !known {
 			first = append(first, item)
 			others[key] = []string{}
@@ -136,7 +137,7 @@ func (j *job) diffs(items []run.PreviewItem) {
 			return
 		}
 		j.diff(item)
-		if same := others[patchKey(item)]; len(same) > 0 {
+		if same := others[string(item.Result)+patchKey(item)]; len(same) > 0 {
 			fmt.Fprintf(
 				j.Out,
 				"the same patch for %s more: %s\n",

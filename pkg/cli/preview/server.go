@@ -18,20 +18,36 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
+// maxAsked is how many objects of a kind the API server is asked about, once it has found something wrong with one. It
+// is no more than a second's work.
+const maxAsked = 20
+
 // asking is how the API server is asked about what is planned.
 type asking struct {
 	job     *job
 	cleaner *v1alpha1.Cleaner
 	actor   *action.Actor
-	// safe says of each kind that was asked about whether it may be asked about further.
-	safe map[object.Kind]bool
-	// refused is how many objects the API server refuses to touch, and forbidden what the user may not ask for.
-	refused   int64
+	samples map[object.Kind]*sample
+	// forbidden is what the user may not ask for.
 	forbidden string
 }
 
-// askServer asks the API server, as a dry run, whether it would do what is planned: for one object of each kind, or for
-// all (--dry-run-all). What it refuses is not planned any more. It returns how many it refuses.
+// sample is what the API server says of the objects of one kind.
+type sample struct {
+	// safe says whether the kind may be asked about.
+	safe bool
+	// planned is how many objects there are to ask about. Of asked it was asked, of known the answer is known, and refused
+	// are those of them that it refuses to touch.
+	planned, asked, known, refused int64
+	// doubtful is whether it found something wrong, so that the others are asked about, too.
+	doubtful bool
+	// alike are the answers that hold for each object with the same patch.
+	alike map[string]object.Outcome
+}
+
+// askServer asks the API server, as a dry run, whether it would do what is planned: for one object of each kind, for
+// some more where something is wrong with that, or for all (--dry-run-all). What it refuses, or would not change, is
+// not planned any more. It returns how many it refuses.
 func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refused int64) {
 	if j.dump != nil || found.Incomplete != nil || found.Limit != nil || found.Action == v1alpha1.ActionScan {
 		return 0
@@ -40,18 +56,18 @@ func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refus
 		job:     j,
 		cleaner: l.cleaner,
 		actor:   action.NewActor(j.api.Raw).ForRun(j.Clock, func(error) bool { return false }),
-		safe:    map[object.Kind]bool{},
+		samples: map[object.Kind]*sample{},
 	}
 	l.progress.Begin("asking the API server", false)
+	kinds := a.count(ctx, found)
 	for i := range found.Items {
 		if item := &found.Items[i]; a.wants(item) && ctx.Err() == nil {
 			a.about(ctx, item)
 		}
 	}
-	if a.refused > 0 && !j.askAll {
-		j.Note(
-			"the API server was asked, as a dry run, for one object of each kind, and may refuse others as well; --dry-run-all asks for all",
-		)
+	for _, kind := range kinds {
+		refused += a.samples[kind].refused
+		a.tell(kind)
 	}
 	if a.forbidden != "" {
 		j.Note(
@@ -59,31 +75,74 @@ func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refus
 			terminal.OneLine(a.forbidden),
 		)
 	}
-	return a.refused
+	return refused
 }
 
-// wants reports whether to ask about an object: it is planned and shown, and the first of its kind unless all are asked
-// about.
+// count makes a sample of each kind, and returns the kinds in the order of the objects.
+func (a *asking) count(ctx context.Context, found *run.Preview) (kinds []object.Kind) {
+	for i := range found.Items {
+		item := &found.Items[i]
+		if item.Result != v1alpha1.OutcomePlanned || !a.job.shows(*item) {
+			continue
+		}
+		if a.samples[item.Kind] == nil {
+			a.samples[item.Kind] = &sample{safe: a.job.mayRehearse(ctx, item.Kind), alike: map[string]object.Outcome{}}
+			kinds = append(kinds, item.Kind)
+		}
+		a.samples[item.Kind].planned++
+	}
+	return kinds
+}
+
+// wants reports whether to find out about an object that is planned and shown.
 func (a *asking) wants(item *run.PreviewItem) bool {
-	_, asked := a.safe[item.Kind]
-	return item.Result == v1alpha1.OutcomePlanned && a.job.shows(*item) && (!asked || a.job.askAll)
+	s := a.samples[item.Kind]
+	return item.Result == v1alpha1.OutcomePlanned && a.job.shows(*item) && s.safe &&
+		(s.known == 0 || s.doubtful || a.job.askAll)
 }
 
 func (a *asking) about(ctx context.Context, item *run.PreviewItem) {
-	if _, asked := a.safe[item.Kind]; !asked {
-		a.safe[item.Kind] = a.job.mayRehearse(ctx, item.Kind)
-	}
-	if !a.safe[item.Kind] {
+	s := a.samples[item.Kind]
+	if answer, ok := s.alike[patchKey(*item)]; ok && !a.job.askAll {
+		s.known++
+		item.Result, item.Detail = answer.Result, answer.Detail
 		return
 	}
-	switch answer := rehearse(ctx, a.actor, a.cleaner, item); {
-	case answer.Result == v1alpha1.OutcomePlanned:
-	case answer.Result == v1alpha1.OutcomeFailed && apierrors.IsForbidden(answer.Err):
-		a.forbidden, a.safe[item.Kind] = answer.Detail, false
+	if s.asked == maxAsked && !a.job.askAll {
+		return
+	}
+	s.asked++
+	answer := rehearse(ctx, a.actor, a.cleaner, item)
+	if answer.Result == v1alpha1.OutcomeFailed && apierrors.IsForbidden(answer.Err) {
+		a.forbidden, s.safe = answer.Detail, false
+		return
+	}
+	s.known++
+	s.doubtful = s.doubtful || answer.Detail != ""
+	switch answer.Result {
+	case v1alpha1.OutcomePlanned, v1alpha1.OutcomeUnchanged:
+		if action.IsOfSchema(answer) {
+			s.alike[patchKey(*item)] = answer
+		}
+		item.Result, item.Detail = answer.Result, answer.Detail
 	default:
-		a.refused++
+		s.refused++
 		item.Result, item.Detail = answer.Result, "the API server would refuse it: "+answer.Detail
 	}
+}
+
+// tell says that the API server was not asked about all objects of a kind of which it refuses some.
+func (a *asking) tell(kind object.Kind) {
+	s := a.samples[kind]
+	if s.refused == 0 || s.known == s.planned {
+		return
+	}
+	a.job.Note(
+		"the API server was asked, as a dry run, about %s of %s, and would refuse %s of these; it may refuse others as well: --dry-run-all asks about all",
+		terminal.Thousands(s.asked),
+		terminal.Kinds(s.planned, terminal.OneLine(kind.Kind)),
+		terminal.Thousands(s.refused),
+	)
 }
 
 func rehearse(
