@@ -163,7 +163,7 @@ func TestDoctorOfAHealthyInstallation(t *testing.T) {
 // TestDoctorNamesWhatIsBroken breaks an installation in one way at a time.
 func TestDoctorNamesWhatIsBroken(t *testing.T) {
 	c := newClinic(t)
-	for _, test := range slices.Concat(c.brokenOperators(), c.brokenCleaners(), c.brokenSurroundings()) {
+	for _, test := range slices.Concat(c.brokenOperators(), c.brokenCleaners(), c.brokenSurroundings(), c.brokenDefinitions()) {
 		mend := test.injure()
 		problems, code := c.examined(test.options)
 		mend()
@@ -185,13 +185,13 @@ func TestDoctorDoesNotGuess(t *testing.T) {
 	got := c.call(t.Context(), nil, "doctor", "-o", "json", "--as", "nobody-"+c.namespace)
 	var result struct{ Checks []doctor.Line }
 	must(t, json.Unmarshal([]byte(got.out), &result))
-	readable := []string{"api-server", "crds", "clock"} // which everybody may ask for
+	readable := []string{"api-server", "clock"} // which everybody may ask for
 	for _, line := range result.Checks {
 		if line.Status == doctor.OK && !slices.Contains(readable, line.Check) {
 			t.Errorf("%s: %s is well, and nobody could read it: %s", line.Status, line.Check, line.Message)
 		}
 	}
-	for _, right := range []string{"deployments", "cleaners", "leases", "namespaces", "validatingwebhookconfigurations"} {
+	for _, right := range []string{"deployments", "cleaners", "leases", "namespaces", "validatingwebhookconfigurations", "customresourcedefinitions"} {
 		if !slices.ContainsFunc(result.Checks, func(l doctor.Line) bool {
 			return l.Status == doctor.Unknown && strings.Contains(l.Message, `resource "`+right+`"`) && strings.Contains(l.WayOut, "--as")
 		}) {

@@ -138,7 +138,8 @@ func TestImportTellsDifferences(t *testing.T) {
 		want []string
 	}{
 		"two policies": {
-			policy("ClusterCleanupPolicy", "a", "0 3 * * *") + policy("ClusterCleanupPolicy", "b", "0 4 * * *"), []string{"kyverno"},
+			policy("ClusterCleanupPolicy", "a", "0 3 * * *") + policy("ClusterCleanupPolicy", "b", "0 4 * * *"),
+			[]string{"kyverno"},
 			[]string{reports, copies, changed, zone},
 		},
 		"in a namespace, every hour": {

@@ -5,20 +5,14 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
-	"github.com/kubecleaner/kubecleaner/pkg/schema"
 )
 
 // oldest and newest are the minor versions of Kubernetes that docs/reference/versions.md names.
@@ -60,56 +54,6 @@ func (p *patient) apiServer(context.Context) (lines []Line, well string) {
 		)
 	}
 	return lines, text + " is supported"
-}
-
-// definitions compares the CustomResourceDefinitions with those of this plugin.
-func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
-	const install = "install KubeCleaner, or its CustomResourceDefinitions: kubectl apply --server-side -k config/crd; with Helm: crds.install=true"
-	var served metav1.APIResourceList
-	err := p.api.Read(ctx, object.GroupVersionPath(v1alpha1.GroupVersion), &served)
-	switch {
-	case apierrors.IsNotFound(err):
-		return []Line{
-			{
-				Status:  Fail,
-				Message: "the CustomResourceDefinitions are not installed: the cluster does not know Cleaners",
-				WayOut:  install,
-			},
-		}, ""
-	case err != nil:
-		return []Line{unread("", "which kinds of KubeCleaner the cluster has could not be read", err)}, ""
-	}
-	there := map[string]bool{}
-	for _, resource := range served.APIResources {
-		there[resource.Kind] = true
-	}
-	for _, kind := range []string{"Cleaner", "CleanerRun", "CleanerApproval", "Report"} {
-		if !there[kind] {
-			lines = append(
-				lines,
-				Line{Status: Fail, Message: "the CustomResourceDefinition of " + kind + " is not installed", WayOut: install},
-			)
-		}
-	}
-	if len(lines) > 0 {
-		return lines, ""
-	}
-	lacks, err := p.api.Lacks(ctx)
-	switch {
-	case err != nil:
-		lines = append(lines, unread("", "which fields of Cleaners the API server keeps could not be read", err))
-	case schema.IsUnread(lacks):
-		lines = append(
-			lines,
-			unread("", "which fields of Cleaners the API server keeps could not be read", errors.New(lacks)),
-		)
-	case lacks != "":
-		lines = append(
-			lines,
-			Line{Status: Fail, Message: strings.TrimSuffix(lacks, " "+schema.WayOut+"."), WayOut: schema.WayOut},
-		)
-	}
-	return lines, "the CustomResourceDefinitions have all fields of this version"
 }
 
 // versions compares the versions of this plugin and of the operator.

@@ -1,0 +1,118 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/schema"
+)
+
+// definitions compares the CustomResourceDefinitions with those of this plugin.
+func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
+	const install = "install KubeCleaner, or its CustomResourceDefinitions: kubectl apply --server-side -k config/crd; with Helm: crds.install=true"
+	var served metav1.APIResourceList
+	err := p.api.Read(ctx, object.GroupVersionPath(v1alpha1.GroupVersion), &served)
+	switch {
+	case apierrors.IsNotFound(err):
+		return []Line{
+			{
+				Status:  Fail,
+				Message: "the CustomResourceDefinitions are not installed: the cluster does not know Cleaners",
+				WayOut:  install,
+			},
+		}, ""
+	case err != nil:
+		return []Line{unread("", "which kinds of KubeCleaner the cluster has could not be read", err)}, ""
+	}
+	there := map[string]bool{}
+	for _, resource := range served.APIResources {
+		there[resource.Kind] = true
+	}
+	for _, kind := range []string{"Cleaner", "CleanerRun", "CleanerApproval", "Report"} {
+		if !there[kind] {
+			lines = append(
+				lines,
+				Line{Status: Fail, Message: "the CustomResourceDefinition of " + kind + " is not installed", WayOut: install},
+			)
+		}
+	}
+	if len(lines) > 0 {
+		return lines, ""
+	}
+	lacks, err := p.api.Lacks(ctx)
+	switch {
+	case err != nil:
+		lines = append(lines, unread("", "which fields of Cleaners the API server keeps could not be read", err))
+	case schema.IsUnread(lacks):
+		lines = append(
+			lines,
+			unread("", "which fields of Cleaners the API server keeps could not be read", errors.New(lacks)),
+		)
+	case lacks != "":
+		lines = append(
+			lines,
+			Line{Status: Fail, Message: strings.TrimSuffix(lacks, " "+schema.WayOut+"."), WayOut: schema.WayOut},
+		)
+	default:
+		lines = p.altered(ctx)
+	}
+	return lines, "the CustomResourceDefinitions are those of this version"
+}
+
+// altered compares what the CustomResourceDefinitions have besides fields.
+func (p *patient) altered(ctx context.Context) (lines []Line) {
+	for _, plural := range schema.Plurals() {
+		name := plural + "." + v1alpha1.GroupVersion.Group
+		about := ref("CustomResourceDefinition", name)
+		var live map[string]any
+		err := p.api.Read(ctx, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+name, &live)
+		switch {
+		case apierrors.IsForbidden(err): // of the others, too
+			return append(lines, unread("", "what else the CustomResourceDefinitions say could not be read", err))
+		case err != nil:
+			lines = append(lines, unread(about, "what it says could not be read", err))
+			continue
+		}
+		changes, err := schema.ChangesOf(plural, live)
+		if err != nil {
+			return append(lines, unread(about, "it could not be compared", err))
+		}
+		lines = append(lines, alteredLines(about, plural, changes)...)
+	}
+	return lines
+}
+
+// alteredLines say what each difference means.
+func alteredLines(about, plural string, c schema.Changes) (lines []Line) {
+	add := func(status Status, wayOut, format string, args ...any) {
+		lines = append(lines, Line{Status: status, Object: about, Message: fmt.Sprintf(format, args...), WayOut: wayOut})
+	}
+	if c.NoStatus {
+		add(Fail, schema.WayOut, "it has no status subresource: the operator cannot write the status of %s, so nothing runs", plural)
+	}
+	if len(c.Stored) > 0 {
+		add(Fail, schema.WayOut+"; then write each object once more, and take the other version out of status.storedVersions",
+			"%s are stored as %s, and this version of KubeCleaner stores only %s: objects may have lost fields",
+			plural, strings.Join(c.Stored, ", "), v1alpha1.GroupVersion.Version)
+	}
+	if len(c.Rules) > 0 {
+		add(Fail, schema.WayOut, "it lacks rules (x-kubernetes-validations) at %s: the API server stores mistakes that it should refuse",
+			terminal.Shortened(c.Rules, maxNamed))
+	}
+	if len(c.Others) > 0 {
+		add(Warn, schema.WayOut, "it differs from that of this version at %s: the API server may refuse, show or keep something else",
+			terminal.Shortened(c.Others, maxNamed))
+	}
+	return lines
+}
