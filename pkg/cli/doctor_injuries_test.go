@@ -4,8 +4,6 @@
 package cli
 
 import (
-	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,10 +11,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -237,96 +233,5 @@ func (c *clinic) brokenSurroundings() []injury {
 			mend := hook("hook", "", "configmaps", admissionv1.Delete)()
 			return func() { mend(); remove() }
 		}, "FAIL webhooks", "which has no Pod that is ready: what Cleaner unused-" + c.namespace + " does (delete configmaps) is refused", codes.ExitError, nil},
-	}
-}
-
-func (c *clinic) brokenDefinitions() []injury {
-	type version = apiextensionsv1.CustomResourceDefinitionVersion
-	const me = " crds: CustomResourceDefinition/cleaners.apps.projectsveltos.io"
-	spec := func(v *version) *apiextensionsv1.JSONSchemaProps {
-		properties := v.Schema.OpenAPIV3Schema.Properties["spec"]
-		return &properties
-	}
-	return []injury{
-		{"a field is missing", c.alter(func(v *version) {
-			delete(spec(v).Properties, "storeResourcePath")
-		}), "FAIL crds", "lack fields of this version of KubeCleaner: Cleaner.spec.storeResourcePath", codes.ExitError, nil},
-		{"no rules", c.alter(func(v *version) {
-			without := spec(v)
-			without.XValidations = nil
-			v.Schema.OpenAPIV3Schema.Properties["spec"] = *without
-		}), "FAIL" + me, "it lacks rules (x-kubernetes-validations) at spec: the API server stores mistakes that it should refuse", codes.ExitError, nil},
-		{"no status subresource", c.alter(func(v *version) {
-			v.Subresources = nil
-		}), "FAIL" + me, "it has no status subresource: the operator cannot write the status of cleaners, so nothing runs", codes.ExitError, nil},
-		{"other bounds", c.alter(func(v *version) {
-			schedule := spec(v).Properties["schedule"]
-			schedule.MaxLength = ptr.To[int64](9)
-			spec(v).Properties["schedule"] = schedule
-		}), "WARN" + me, "it differs from that of this version at spec.schedule (maxLength)", codes.ExitPartial, nil},
-		{"another stored version", func() func() {
-			return c.storeAs("v1")
-		}, "FAIL" + me, "cleaners are stored as v1alpha1, v1, and this version of KubeCleaner stores only v1alpha1", codes.ExitError, nil},
-	}
-}
-
-// crds is a client of CustomResourceDefinitions, and that of Cleaners.
-func (c *clinic) crds() (client.Client, *apiextensionsv1.CustomResourceDefinition) {
-	c.Helper()
-	scheme := runtime.NewScheme()
-	must(c.T, apiextensionsv1.AddToScheme(scheme))
-	definitions, err := client.New(realCluster(c.T).Config, client.Options{Scheme: scheme})
-	must(c.T, err)
-	var crd apiextensionsv1.CustomResourceDefinition
-	must(c.T, definitions.Get(c.Context(), client.ObjectKey{Name: "cleaners.apps.projectsveltos.io"}, &crd))
-	return definitions, &crd
-}
-
-// published waits until doctor finds the CustomResourceDefinitions well, or not.
-func (c *clinic) published(well bool) {
-	c.Helper()
-	c.eventually(func(context.Context) (bool, error) {
-		problems, _ := c.examined(nil)
-		return well != slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, " crds: ") }), nil
-	})
-}
-
-// alter changes the version of the CustomResourceDefinition of Cleaners, and waits until the API server serves it.
-func (c *clinic) alter(change func(*apiextensionsv1.CustomResourceDefinitionVersion)) func() (mend func()) {
-	return func() func() {
-		definitions, crd := c.crds()
-		before := crd.DeepCopy()
-		change(&crd.Spec.Versions[0])
-		must(c.T, definitions.Update(c.Context(), crd))
-		c.published(false)
-		return func() {
-			crd.Spec = before.Spec
-			must(c.T, definitions.Update(c.Context(), crd))
-			c.published(true)
-			c.eventually(func(ctx context.Context) (bool, error) { // the status is served again
-				err := c.Status().Patch(ctx, c.patient, client.RawPatch(types.MergePatchType, []byte("{}")))
-				return err == nil, nil
-			})
-		}
-	}
-}
-
-// storeAs makes another version the one in which Cleaners are stored.
-func (c *clinic) storeAs(name string) (mend func()) {
-	definitions, crd := c.crds()
-	before := crd.DeepCopy()
-	other := *crd.Spec.Versions[0].DeepCopy()
-	other.Name, other.Served = name, false
-	crd.Spec.Versions[0].Storage = false
-	crd.Spec.Versions = append(crd.Spec.Versions, other)
-	must(c.T, definitions.Update(c.Context(), crd))
-	return func() {
-		crd.Spec.Versions[0].Storage, crd.Spec.Versions[1].Storage = true, false
-		must(c.T, definitions.Update(c.Context(), crd))
-		crd.Status.StoredVersions = []string{"v1alpha1"}
-		must(c.T, definitions.Status().Update(c.Context(), crd))
-		crd.Spec = before.Spec
-		must(c.T, definitions.Update(c.Context(), crd))
-		c.published(true)
 	}
 }

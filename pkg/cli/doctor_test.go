@@ -163,7 +163,7 @@ func TestDoctorOfAHealthyInstallation(t *testing.T) {
 // TestDoctorNamesWhatIsBroken breaks an installation in one way at a time.
 func TestDoctorNamesWhatIsBroken(t *testing.T) {
 	c := newClinic(t)
-	for _, test := range slices.Concat(c.brokenOperators(), c.brokenCleaners(), c.brokenSurroundings(), c.brokenDefinitions()) {
+	for _, test := range slices.Concat(c.brokenOperators(), c.brokenCleaners(), c.brokenSurroundings(), c.brokenAPIServices(), c.brokenDefinitions()) {
 		mend := test.injure()
 		problems, code := c.examined(test.options)
 		mend()
@@ -191,7 +191,7 @@ func TestDoctorDoesNotGuess(t *testing.T) {
 			t.Errorf("%s: %s is well, and nobody could read it: %s", line.Status, line.Check, line.Message)
 		}
 	}
-	for _, right := range []string{"deployments", "cleaners", "leases", "namespaces", "validatingwebhookconfigurations", "customresourcedefinitions"} {
+	for _, right := range []string{"deployments", "cleaners", "leases", "namespaces", "validatingwebhookconfigurations", "customresourcedefinitions", "apiservices"} {
 		if !slices.ContainsFunc(result.Checks, func(l doctor.Line) bool {
 			return l.Status == doctor.Unknown && strings.Contains(l.Message, `resource "`+right+`"`) && strings.Contains(l.WayOut, "--as")
 		}) {

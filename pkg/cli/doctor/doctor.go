@@ -65,6 +65,7 @@ func checks() []check {
 	return []check{
 		{"api-server", (*patient).apiServer},
 		{"crds", (*patient).definitions},
+		{"apiservices", (*patient).apiServices},
 		{"operator", (*patient).operator},
 		{"leader", (*patient).leader},
 		{"versions", (*patient).versions},
