@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Looks at each page of a real server: node e2e/live.mjs URL, where URL is what kubectl cleaner dashboard prints, or with
-// TOKEN that of a server in the cluster. It reads only. SHOTS=DIR keeps screenshots.
+// TOKEN that of a server in the cluster, whose certificate is not verified. It reads only. SHOTS=DIR keeps screenshots.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,8 @@ if (shots) mkdirSync(shots, { recursive: true });
 const browser = await launch();
 let failures = 0;
 
-const context = await browser.newContext();
+const ignoreHTTPSErrors = Boolean(process.env.TOKEN);
+const context = await browser.newContext({ ignoreHTTPSErrors });
 const first = await context.newPage();
 await first.goto(entry);
 if (process.env.TOKEN) {
@@ -45,7 +46,7 @@ const paths = ['/', '/cleaners', '/runs', '/plans', '/findings', '/access', '/ma
   ...objects.map((object) => `/why?${new URLSearchParams({ object })}`)];
 
 for (const [width, colorScheme] of [[1280, 'light'], [375, 'dark']]) {
-  const viewer = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, storageState });
+  const viewer = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, storageState, ignoreHTTPSErrors });
   const page = await viewer.newPage();
   for (const path of paths) {
     const problems = watch(page, origin);
