@@ -34,6 +34,7 @@ func TestDrift(t *testing.T) {
 		"scoped":           {"scoped", []string{"overlays/scoped"}},
 		"service-accounts": {"service-accounts", []string{"overlays/service-accounts"}},
 		"monitoring":       {"monitoring", []string{"default", "prometheus", "grafana"}},
+		"dashboard":        {"dashboard", []string{"default", "dashboard"}},
 		"policies":         {"policies", []string{"default", "policy", "flowcontrol"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,6 +41,12 @@ func TestMistakes(t *testing.T) {
 		`{replicas: 2, extraArgs: ["--leader-elect=false"]}`:                        {"extraArgs has --leader-elect: more than one replica needs leader election"},
 		`{extraEnv: [{name: GOMEMLIMIT, value: 1GiB}]}`:                             {"extraEnv has GOMEMLIMIT, which the chart sets itself"},
 		`{metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}}`: {"metrics.serviceMonitor and metrics.podMonitor are both enabled"},
+		`{dashboard: {enabled: true, insecureBehindProxy: true}}`:                   {"list the Pods of the proxy in dashboard.networkPolicy.from"},
+		`{dashboard: {insecureBehindProxy: true, tls: {secretName: a}}}`:            {"dashboard.tls.secretName has no effect with dashboard.insecureBehindProxy"},
+		`{dashboard: {hosts: ["*", a.example.com]}}`:                                {"dashboard.hosts has \"*\", which means any name"},
+		`{dashboard: {hosts: []}}`:                                                  {"dashboard", "hosts"},
+		`{dashboard: {hosts: ["a.example.com:8443"]}}`:                              {"dashboard", "hosts", "0"},
+		`{dashboard: {enabled: true, resources: {limits: {memory: 400Mi}}}}`:        {"dashboard.resources.limits.memory is 400Mi: it must be at least 496Mi"},
 		`{metrics: {podMonitor: {enabled: true}}}`:                                  {"metrics.podMonitor.tokenSecret.name is empty"},
 	} {
 		t.Run(text, func(t *testing.T) {
@@ -71,7 +77,7 @@ func TestSchemaIsWhole(t *testing.T) {
 }
 
 // optional are values without a default: a parent's, and lists of a Pod's resources.
-var optional = regexp.MustCompile(`^\.(enabled|resources\.(claims|requests\.memory|limits\.memory))$`)
+var optional = regexp.MustCompile(`^\.(enabled|(dashboard\.)?resources\.(claims|requests\.memory|limits\.memory))$`)
 
 func compare(t *testing.T, path string, schema, defaults map[string]any) {
 	t.Helper()

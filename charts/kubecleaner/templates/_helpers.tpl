@@ -28,6 +28,11 @@ app.kubernetes.io/name: {{ include "kubecleaner.name" . }}
 app.kubernetes.io/component: manager
 {{- end }}
 
+{{- define "kubecleaner.dashboardLabels" -}}
+app.kubernetes.io/name: {{ include "kubecleaner.name" . }}
+app.kubernetes.io/component: dashboard
+{{- end }}
+
 {{- define "kubecleaner.labels" -}}
 app.kubernetes.io/name: {{ include "kubecleaner.name" . }}
 app.kubernetes.io/part-of: kubecleaner
@@ -67,6 +72,18 @@ capabilities:
 {{- mulf (regexFind "^[0-9.]+" . | float64) (get $units (regexFind "[A-Za-z]*$" .)) | int64 }}
 {{- else }}
 {{- int64 . }}
+{{- end }}
+{{- end }}
+
+{{- /* GOMEMLIMIT of the page. Empty without a limit. */}}
+{{- define "kubecleaner.dashboardGoMemLimit" -}}
+{{- $limit := dig "limits" "memory" "" .Values.dashboard.resources }}
+{{- if $limit }}
+{{- $own := sub (include "kubecleaner.bytes" $limit | int64) 385875968 }}
+{{- if lt $own 134217728 }}
+{{- fail (printf "dashboard.resources.limits.memory is %v: it must be at least 496Mi" $limit) }}
+{{- end }}
+{{- printf "%dMiB" (div (mul $own 9) 10485760) }}
 {{- end }}
 {{- end }}
 

@@ -19,6 +19,17 @@
 {{- if and .Values.metrics.podMonitor.enabled (not .Values.metrics.podMonitor.tokenSecret.name) }}
 {{- fail "metrics.podMonitor.tokenSecret.name is empty: name a Secret with a token that may read the metrics, or use metrics.serviceMonitor" }}
 {{- end }}
+{{- with .Values.dashboard }}
+{{- if and .enabled .insecureBehindProxy .networkPolicy.enabled (not .networkPolicy.from) }}
+{{- fail "dashboard.insecureBehindProxy serves tokens without TLS: list the Pods of the proxy in dashboard.networkPolicy.from, so that nobody else reaches the page" }}
+{{- end }}
+{{- if and .insecureBehindProxy .tls.secretName }}
+{{- fail "dashboard.tls.secretName has no effect with dashboard.insecureBehindProxy: remove one of them" }}
+{{- end }}
+{{- if and (has "*" .hosts) (gt (len .hosts) 1) }}
+{{- fail "dashboard.hosts has \"*\", which means any name: remove it, or the other names" }}
+{{- end }}
+{{- end }}
 {{- range .Values.extraArgs }}
 {{- $flag := regexReplaceAll "=.*$" . "" | replace "_" "-" | trimAll "-" }}
 {{- with get (dict "max-script-memory" "scriptMemory" "copies-path" "copies.existingClaim" "s3-secret" "copies.s3Secret" "diagnostics-cert-dir" "metrics.certSecret") $flag }}
