@@ -58,6 +58,34 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// TestDashboardHasNoRights: nothing is bound to the account of the page, and its Pod gets no token.
+func TestDashboardHasNoRights(t *testing.T) {
+	everything := built(t, "../../config/default")
+	maps.Copy(everything, built(t, "../../config/dashboard"))
+	mounts := 0
+	for name, o := range everything {
+		for _, path := range [][]string{{"automountServiceAccountToken"}, {"spec", "template", "spec", "automountServiceAccountToken"}} {
+			if mounted, there, _ := unstructured.NestedBool(o.Object, path...); there && !mounted && o.GetName() == "kubecleaner-dashboard" {
+				mounts++
+			}
+		}
+		subjects, _, _ := unstructured.NestedSlice(o.Object, "subjects")
+		for _, subject := range subjects {
+			if s, _ := subject.(map[string]any); s["name"] != "kubecleaner-manager" {
+				t.Errorf("%s is for %v", name, subject)
+			}
+		}
+	}
+	if mounts != 2 {
+		t.Errorf("the ServiceAccount and the Pod say %d times that no token is mounted", mounts)
+	}
+	text, err := json.Marshal(everything["Deployment projectsveltos/kubecleaner-dashboard"].Object)
+	must(t, err)
+	if bytes.Contains(text, []byte("serviceAccountToken")) {
+		t.Error("a volume has a token")
+	}
+}
+
 // built is what kustomize build prints.
 func built(t *testing.T, path string) map[string]*unstructured.Unstructured {
 	t.Helper()
