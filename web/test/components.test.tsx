@@ -8,7 +8,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/lib/api';
 import { Decide } from '../src/pages/plan';
 import { Stages } from '../src/pages/run';
-import { allDays } from '../src/pages/overview';
+import { Nothing } from '../src/pages/findings';
+import { allDays, Content } from '../src/pages/overview';
 import { Action, Failure } from '../src/ui/basics';
 import { Bars, nice } from '../src/ui/chart';
 import { Confirm } from '../src/ui/dialog';
@@ -45,6 +46,28 @@ describe('Action', () => {
     expect(found.hasAttribute('disabled')).toBe(false);
     expect(document.getElementById(found.getAttribute('aria-describedby')!)!.textContent).toBe('Missing right: patch cleaners');
     await accessible();
+  });
+});
+
+describe('a person without rights', () => {
+  it('is not told on the overview that nothing is there', async () => {
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('{"error":"no","missing":"list cleanerruns"}', { status: 403 }));
+    const right = (id: string) => ({ id, text: id, allowed: false, missing: `list ${id}` });
+    const empty = { totalCleaners: 0, ready: 0, failing: 0, suspended: 0, running: 0, attention: [], next: [], days: [] };
+    await show(<Content data={{ ...empty, missing: [right('cleaners.read'), right('runs.read')] }} />);
+    expect([...root.querySelectorAll('.tile b')].map((each) => each.textContent)).toEqual(Array(5).fill('–not known'));
+    for (const wrong of ['Nothing needs you', 'Nothing is due', 'No run has found']) expect(root.textContent).not.toContain(wrong);
+    await accessible();
+    await show(<Content data={{ ...empty, missing: [right('runs.read')] }} />);
+    expect([...root.querySelectorAll('.tile b')].map((each) => each.textContent)).toEqual(['0', '0', '0', '–not known', '–not known']);
+    expect(root.textContent).toContain('Nothing needs you');
+  });
+  it('is not told that all is in use when nothing could be read', async () => {
+    const read = { items: [], total: 0, offset: 0, limit: 50, groups: [], unknown: 0, unread: [], objects: 0, kinds: 0, frees: {}, scanned: '2026-01-01T00:00:00Z' };
+    await show(<Nothing filtered={false} of={read as never} />);
+    expect(root.textContent).toContain('Nothing could be read.');
+    await show(<Nothing filtered={false} of={{ ...read, kinds: 3 } as never} />);
+    expect(root.textContent).toContain('Nothing was found.');
   });
 });
 

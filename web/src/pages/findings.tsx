@@ -70,7 +70,7 @@ export function FindingsPage() {
             <Unreadable of={data} />
             <Card title={`${plural(data.total, 'finding')}${filtered ? ' like that' : ''}${data.scope ? ` in ${data.scope}` : ''}`}
               aside={<>{plural(data.objects, 'object')} of {plural(data.kinds, 'kind')} read <Time at={data.scanned} />{freesText(data.frees) && `; would free ${freesText(data.frees)}`}</>}>
-              {!data.items?.length ? <Nothing filtered={filtered} /> : (
+              {!data.items?.length ? <Nothing filtered={filtered} of={data} /> : (
                 <div class="stack">
                   <Groups of={data} by={group} chosen={params[field]} onChoose={(key) => filter({ [field]: key === params[field] ? undefined : key })} />
                   <Table caption="Findings" columns={columns} rows={data.items} keyOf={(row) => `${row.uid} ${row.type}`} />
@@ -93,7 +93,8 @@ function NamespaceFilter({ value, onChange }: { value?: string; onChange: (value
   return <Select label="Namespace" value={value} asIs options={names} onChange={onChange} />;
 }
 
-function Nothing({ filtered }: { filtered: boolean }) {
+export function Nothing({ filtered, of }: { filtered: boolean; of: Findings }) {
+  if (of.kinds === 0) return <Empty title="Nothing could be read.">Choose a namespace in which you may read objects, or scan again.</Empty>;
   if (filtered) return <Empty title="Nothing is like that."><a href="/findings">Show all findings</a></Empty>;
   return <Empty title="Nothing was found.">Everything that you may read is in use. Scan again later, or look at another namespace.</Empty>;
 }

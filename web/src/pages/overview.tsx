@@ -32,36 +32,44 @@ function Welcome() {
   );
 }
 
-function Content({ data }: { data: Summary }) {
+/** Tile is a number, or that it is not known: what may not be read is not zero. */
+function Tile({ label, value, unknown }: { label: string; value: number; unknown: boolean }) {
+  return <div class="tile"><b>{unknown ? <><span aria-hidden="true">–</span><span class="sr">not known</span></> : count(value)}</b><span>{label}</span></div>;
+}
+
+export function Content({ data }: { data: Summary }) {
   const attention = data.attention ?? [];
   const next = data.next ?? [];
   const days = allDays(data.days ?? []);
+  const unknown = (right: string) => Boolean(data.missing?.some((each) => each.id === right));
+  const noCleaners = unknown('cleaners.read');
+  const noRuns = unknown('runs.read');
   const sum = (key: 'matched' | 'acted') => days.reduce((total, day) => total + day[key], 0);
   return (
     <div class="stack">
       <MissingRights rights={data.missing} />
       <Card title="Needs a person" aside={attention.length ? plural(attention.length, 'matter') : undefined}>
-        {attention.length === 0
+        {noCleaners ? <Empty title="This is not known.">You may not see Cleaners.</Empty> : attention.length === 0
           ? <Empty title="Nothing needs you.">The last runs did what they should.</Empty>
           : <ul class="attention">{attention.map((item, i) => <Matter key={i} item={item} />)}</ul>}
       </Card>
       <div class="tiles">
-        <div class="tile"><b>{count(data.totalCleaners)}</b><span>Cleaners{data.suspended > 0 && `, ${count(data.suspended)} suspended`}</span></div>
-        <div class="tile"><b>{count(data.running)}</b><span>running now</span></div>
-        <div class="tile"><b>{count(data.failing)}</b><span>with a failed last run</span></div>
-        <div class="tile"><b>{count(sum('matched'))}</b><span>found in 30 days</span></div>
-        <div class="tile"><b>{count(sum('acted'))}</b><span>acted on in 30 days</span></div>
+        <Tile unknown={noCleaners} value={data.totalCleaners} label={`Cleaners${data.suspended > 0 ? `, ${count(data.suspended)} suspended` : ''}`} />
+        <Tile unknown={noCleaners} value={data.running} label="running now" />
+        <Tile unknown={noCleaners} value={data.failing} label="with a failed last run" />
+        <Tile unknown={noRuns} value={sum('matched')} label="found in 30 days" />
+        <Tile unknown={noRuns} value={sum('acted')} label="acted on in 30 days" />
       </div>
       <div class="grid2">
         <Card title="Found and acted on" aside="per day, from the records that are kept">
-          {sum('matched') + sum('acted') > 0
+          {noRuns ? <Empty title="This is not known.">You may not see runs.</Empty> : sum('matched') + sum('acted') > 0
             ? <Bars what="Per day" bars={days.map((day) => ({
               label: dayLabel(day.day), title: `${day.day}: ${count(day.matched)} found, ${count(day.acted)} acted on`, found: day.matched, acted: day.acted,
             }))} />
             : <Empty title="No run has found anything yet.">The chart begins with the first run.</Empty>}
         </Card>
         <Card title="Next runs">
-          {next.length === 0 ? <Empty title="Nothing is due."><a href="/cleaners">Look at the Cleaners</a></Empty> : (
+          {noCleaners ? <Empty title="This is not known.">You may not see Cleaners.</Empty> : next.length === 0 ? <Empty title="Nothing is due."><a href="/cleaners">Look at the Cleaners</a></Empty> : (
             <ul class="lines">
               {next.map((run) => (
                 <li key={run.cleaner}>
