@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -142,6 +143,11 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	p, err := s.person(token)
 	if err == nil {
 		_, err = p.review(r.Context())
+	}
+	if apierrors.IsUnauthorized(err) {
+		err = &Failure{http.StatusUnauthorized, Error{
+			Error: "the API server does not take this token: it may have expired, or be of another cluster",
+		}}
 	}
 	if err != nil {
 		s.sendError(w, err)

@@ -123,7 +123,7 @@ func TestPageInTheCluster(t *testing.T) {
 		"another namespace": {http.MethodGet, strings.Replace(own, "page-own", "page-other", 1), person, nil, nil, 200, "cannot list"},
 		"Cleaners":          {http.MethodGet, "/api/v1/cleaners", person, nil, nil, 403, "list cleaners.apps.projectsveltos.io"},
 		"login":             {http.MethodPost, "/login", "", map[string]string{"token": person}, nil, 204, ""},
-		"login, wrong":      {http.MethodPost, "/login", "", map[string]string{"token": "wrong"}, nil, 401, "Unauthorized"},
+		"login, wrong":      {http.MethodPost, "/login", "", map[string]string{"token": "wrong"}, nil, 401, "does not take this token"},
 	} {
 		status, answer := p.ask(asked.method, asked.path, asked.token, asked.body, asked.change)
 		if status != asked.status || !strings.Contains(answer, asked.want) {
