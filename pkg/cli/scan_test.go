@@ -81,7 +81,7 @@ func TestCountsOfManifestsWithUnknownGroups(t *testing.T) {
 		"whole":   {"scan --complete", "in 19 of at least 21 kinds", "CustomResourceDefinitions of these groups"},
 		"why":     {"why cm/shop/a --complete", "in 19 of at least 21 kinds", "CustomResourceDefinitions of these groups"},
 		"in part": {"scan", "in 1 of at least 21 kinds", "give --complete"},
-		"no kind": {"scan --kind Service", "nothing is known", "give --complete"},
+		"no kind": {"scan --kind Service", "Nothing is known: the manifests hold no object of a kind that the scan looks for.\n", "give --complete"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := call(t.Context(), t, manifests, nil, append(strings.Fields(test.args), "--from", "-")...)
@@ -91,6 +91,27 @@ func TestCountsOfManifestsWithUnknownGroups(t *testing.T) {
 			}
 			if strings.Contains(test.args, "--complete") && strings.Contains(got.errOut, "give --complete") {
 				t.Errorf("it asks for what was given:\n%s", got.errOut)
+			}
+		})
+	}
+}
+
+// TestScanOfManifestsWithoutKnownKinds: a sentence says that there was nothing to look at, and no kind is counted of which
+// nothing could be read.
+func TestScanOfManifestsWithoutKnownKinds(t *testing.T) {
+	const event = "apiVersion: v1\nkind: Event\nmetadata: {name: a, namespace: shop, uid: a}\n"
+	const account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a, namespace: shop, uid: a}\n"
+	for name, test := range map[string]struct{ manifests, args, says string }{
+		"complete":       {event, "--complete", "No findings in the manifests: there is no object of the 65 kinds that could be read.\n"},
+		"in a namespace": {event, "--complete -n shop", "No findings in namespace shop: there is no object of the 42 kinds that could be read.\n"},
+		"in part":        {event, "-n shop", "Nothing is known: the manifests hold no object of a kind that the scan looks for in namespace shop.\n"},
+		"no user read":   {account, "", "no user found: none of 17 kinds that can name it could be read; not readable: "},
+		"no object":      {"# nothing\n", "", "error: there is no object in the standard input\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := call(t.Context(), t, test.manifests, nil, append([]string{"scan", "--from", "-"}, strings.Fields(test.args)...)...)
+			if text := got.out + got.errOut; !strings.Contains(text, test.says) || strings.Contains(text, " 0 ") {
+				t.Errorf("exit %d:\n%s", got.code, text)
 			}
 		})
 	}

@@ -194,6 +194,7 @@ func TestCountsOfUnservedGroups(t *testing.T) {
 	}{
 		"users":        {of("v1 ConfigMap shop/a", ""), nil, "no user found in 3 of at least 5 kinds that can name it"},
 		"unread users": {of("v1 ConfigMap shop/a", ""), []string{"Pod", "Deployment"}, "no user found in 1 of at least 5 kinds that can name it"},
+		"none is read": {of("policy/v1 PodDisruptionBudget shop/a", "", "spec: {selector: {matchLabels: {app: a}}}"), []string{"Pod", "Deployment"}, "its selector matches nothing: none of at least 4 kinds that have Pods or templates could be read"},
 		"selectors":    {of("policy/v1 PodDisruptionBudget shop/a", "", "spec: {selector: {matchLabels: {app: a}}}"), nil, "its selector matches nothing in 2 of at least 4 kinds that have Pods or templates"},
 	} {
 		t.Run(name, func(t *testing.T) {

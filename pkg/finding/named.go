@@ -130,7 +130,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 	switch {
 	case len(found.Unknown) > 0:
 		found.Searched = f.searched(f.sourcesOf(c.row), found.Unknown)
-		found.Reason = fmt.Sprintf("no user found in %s that can name it", readOf(found.Searched, found.Unknown))
+		found.Reason = inVainOf("no user found", found.Searched, found.Unknown, "can name it")
 	case use.IsNamed():
 		found.Type, found.Confidence, found.Users = v1alpha1.FindingCascading, v1alpha1.ConfidenceLikely, use.Users
 		found.Reason = "only what is unused or idle uses it: " + usersOf(use.Users)

@@ -94,10 +94,8 @@ func (f *Finder) selects(o *object.Parts, value object.JSON) *candidate {
 		found.Unknown = f.unreadOf(kinds...)
 		found.Searched = f.searched(kinds, found.Unknown)
 		if len(found.Unknown) > 0 {
-			found.Reason = fmt.Sprintf(
-				"its selector matches nothing in %s that have Pods or templates",
-				readOf(found.Searched, found.Unknown),
-			)
+			found.Reason = inVainOf(
+				"its selector matches nothing", found.Searched, found.Unknown, "have Pods or templates")
 			return &found
 		}
 		found.Confidence = v1alpha1.ConfidenceLikely

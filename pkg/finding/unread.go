@@ -109,12 +109,18 @@ func (f *Finder) searched(kinds []schema.GroupKind, unread []Unread) (n int) {
 	return n
 }
 
-// readOf says how many of the kinds that were searched could be read. A group of which nobody knows the kinds has at
-// least one.
-func readOf(searched int, unread []Unread) string {
+// inVainOf says that something was not found in those of the kinds that could be read; which says what kinds they are.
+// A group of which nobody knows the kinds has at least one.
+func inVainOf(what string, searched int, unread []Unread, which string) string {
 	least := ""
 	if slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind.Kind == "*" }) {
 		least = "at least "
 	}
-	return fmt.Sprintf("%d of %s%d kinds", searched-len(unread), least, searched)
+	switch read := searched - len(unread); {
+	case read > 0:
+		return fmt.Sprintf("%s in %d of %s%d kinds that %s", what, read, least, searched, which)
+	case searched == 1:
+		return fmt.Sprintf("%s: the only kind that %s could not be read", what, which)
+	}
+	return fmt.Sprintf("%s: none of %s%d kinds that %s could be read", what, least, searched, which)
 }

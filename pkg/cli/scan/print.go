@@ -134,8 +134,8 @@ func (j *job) summary(r *Result) string {
 			terminal.Plural(n, "it is a finding", "they are findings"),
 		)
 	}
-	if r.Kinds == 0 {
-		return "Nothing could be read, and so nothing is known."
+	if r.Objects == 0 {
+		return j.nothing(r)
 	}
 	if len(r.Findings) == 0 {
 		return "No findings " + of + "." + unknown
