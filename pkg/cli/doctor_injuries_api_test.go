@@ -7,7 +7,9 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"testing"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,13 +23,50 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
-func (c *clinic) brokenAPIServices() []injury {
+// policy is a policy of somebody else, and its binding.
+func (c *clinic) policy(resource string, operation admissionv1.OperationType, action admissionv1.ValidationAction) func() (mend func()) {
+	return func() func() {
+		policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "keep-" + c.namespace}}
+		policy.Spec.MatchConstraints = &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
+			RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{operation},
+				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"*"}, Resources: []string{resource}},
+			},
+		}}}
+		policy.Spec.Validations = []admissionv1.Validation{{Expression: "true"}}
+		binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "keep-" + c.namespace}}
+		binding.Spec.PolicyName, binding.Spec.ValidationActions = policy.Name, []admissionv1.ValidationAction{action}
+		remove, unbind := c.make(policy), c.make(binding)
+		return func() { unbind(); remove() }
+	}
+}
+
+// TestDoctorOfPoliciesThatRefuseNothing: one that only warns, and one for what no Cleaner does, are no problem.
+func TestDoctorOfPoliciesThatRefuseNothing(t *testing.T) {
+	c := newClinic(t)
+	for name, injure := range map[string]func() func(){
+		"warns":          c.policy("configmaps", admissionv1.Delete, admissionv1.Warn),
+		"another action": c.policy("configmaps", admissionv1.Update, admissionv1.Deny),
+	} {
+		mend := injure()
+		if problems, code := c.examined(nil); code != codes.ExitDone {
+			t.Errorf("%s: exit %d:\n%s", name, code, strings.Join(problems, "\n"))
+		}
+		mend()
+	}
+}
+
+func (c *clinic) brokenAPIs() []injury {
 	edit := func(change func(*v1alpha1.CleanerSpec)) (mend func()) {
 		before := c.patient.Spec.DeepCopy()
 		c.edit(change)
 		return func() { c.edit(func(s *v1alpha1.CleanerSpec) { *s = *before }) }
 	}
 	return []injury{
+		{
+			"a policy of somebody else", c.policy("configmaps", admissionv1.Delete, admissionv1.Deny), "WARN policies: ValidatingAdmissionPolicy/keep-" + c.namespace,
+			"it is asked about this, and may refuse it: what Cleaner unused-" + c.namespace + " does (delete configmaps)", codes.ExitPartial, nil,
+		},
 		{"an APIService without its Service", func() func() {
 			return c.dead("things.metrics.k8s.io")
 		}, "WARN apiservices: APIService/v1.things.metrics.k8s.io", "it is not available (ServiceNotFound: ", codes.ExitPartial, nil},

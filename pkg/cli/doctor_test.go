@@ -163,7 +163,7 @@ func TestDoctorOfAHealthyInstallation(t *testing.T) {
 // TestDoctorNamesWhatIsBroken breaks an installation in one way at a time.
 func TestDoctorNamesWhatIsBroken(t *testing.T) {
 	c := newClinic(t)
-	for _, test := range slices.Concat(c.brokenOperators(), c.brokenCleaners(), c.brokenSurroundings(), c.brokenAPIServices(), c.brokenDefinitions()) {
+	for _, test := range slices.Concat(c.brokenOperators(), c.brokenCleaners(), c.brokenSurroundings(), c.brokenAPIs(), c.brokenDefinitions()) {
 		mend := test.injure()
 		problems, code := c.examined(test.options)
 		mend()

@@ -196,13 +196,16 @@ func (p *patient) requests(ctx context.Context) []request {
 
 // matches reports whether the webhook is asked about a request.
 func (h *hook) matches(r request) bool {
-	return slices.ContainsFunc(h.rules, func(rule admissionv1.RuleWithOperations) bool {
-		isResource := slices.ContainsFunc(rule.Resources, func(named string) bool { return covers(named, r.resource) })
-		has := func(all []string, one string) bool { return slices.Contains(all, "*") || slices.Contains(all, one) }
-		isOperation := slices.Contains(rule.Operations, admissionv1.OperationAll) ||
-			slices.Contains(rule.Operations, r.operation)
-		return isResource && has(rule.APIGroups, r.group) && isOperation
-	})
+	return slices.ContainsFunc(h.rules, func(rule admissionv1.RuleWithOperations) bool { return r.isOf(&rule) })
+}
+
+// isOf reports whether a rule is about the request.
+func (r request) isOf(rule *admissionv1.RuleWithOperations) bool {
+	isResource := slices.ContainsFunc(rule.Resources, func(named string) bool { return covers(named, r.resource) })
+	has := func(all []string, one string) bool { return slices.Contains(all, "*") || slices.Contains(all, one) }
+	isOperation := slices.Contains(rule.Operations, admissionv1.OperationAll) ||
+		slices.Contains(rule.Operations, r.operation)
+	return isResource && has(rule.APIGroups, r.group) && isOperation
 }
 
 // covers reports whether a resource that a rule names, such as pods, pods/* or *, includes the one of a request.
