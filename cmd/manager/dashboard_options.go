@@ -85,7 +85,7 @@ func (o *dashboardOptions) bind(fs *flag.FlagSet, namespace string) {
 	fs.Var(&o.hosts, "hosts", "comma-separated names, without ports, under which people open the page, such as cleaner.example.com,localhost; required: requests for other names are refused; * means any name")
 	fs.BoolVar(&o.readOnly, "read-only", false, "refuse everything that changes something, whatever the person may do")
 	fs.StringVar(&o.operatorNamespace, "operator-namespace", namespace, "the operator's namespace, where copies are")
-	fs.StringVar(&o.kubernetesCAFile, "kubernetes-ca-file", "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt", "file with the authorities (PEM) of the API server, as in the ConfigMap kube-root-ca.crt of each namespace, read again when it changes")
+	fs.StringVar(&o.kubernetesCAFile, "kubernetes-ca-file", "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt", "file with the authorities (PEM) of the API server, as in the ConfigMap kube-root-ca.crt of each namespace, read again every 5 minutes")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
 	fs.StringVar(&o.logFormat, "log-format", "json", "format of the log: json or text")
 }

@@ -28,30 +28,34 @@ const pageHost = "page.example.com"
 type page struct {
 	*manager
 	*testing.T
-	address string
-	client  *http.Client
+	url, address string
+	client       *http.Client
 }
 
 // startPage starts it with a certificate for pageHost, and waits until it answers.
 func startPage(t *testing.T, dir string, authorities *x509.CertPool) *page {
 	t.Helper()
-	server, err := url.Parse(env.Config.Host)
-	must(t, err)
-	ca := filepath.Join(t.TempDir(), "ca.crt")
-	must(t, os.WriteFile(ca, env.Config.CAData, 0o600))
-	p := &page{T: t, address: freeAddress(t)}
+	p := &page{T: t, url: "https://" + pageHost, address: freeAddress(t)}
 	p.trust(authorities)
-	p.manager = begin(t, []string{"KUBERNETES_SERVICE_HOST=" + server.Hostname(), "KUBERNETES_SERVICE_PORT=" + server.Port()},
-		"dashboard", "--bind-address="+p.address, "--hosts="+pageHost, "--kubernetes-ca-file="+ca,
-		"--tls-cert-file="+filepath.Join(dir, "tls.crt"), "--tls-private-key-file="+filepath.Join(dir, "tls.key"))
-	eventually(t, "the page answers", func(context.Context) (bool, error) {
-		response, err := p.client.Get("https://" + pageHost + "/readyz")
+	p.start("--tls-cert-file="+filepath.Join(dir, "tls.crt"), "--tls-private-key-file="+filepath.Join(dir, "tls.key"))
+	return p
+}
+
+func (p *page) start(flags ...string) {
+	p.Helper()
+	server, err := url.Parse(env.Config.Host)
+	must(p.T, err)
+	ca := filepath.Join(p.TempDir(), "ca.crt")
+	must(p.T, os.WriteFile(ca, env.Config.CAData, 0o600))
+	p.manager = begin(p.T, []string{"KUBERNETES_SERVICE_HOST=" + server.Hostname(), "KUBERNETES_SERVICE_PORT=" + server.Port()},
+		append([]string{"dashboard", "--bind-address=" + p.address, "--hosts=" + pageHost, "--kubernetes-ca-file=" + ca}, flags...)...)
+	eventually(p.T, "the page answers", func(context.Context) (bool, error) {
+		response, err := p.client.Get(p.url + "/readyz")
 		if err == nil {
 			err = response.Body.Close()
 		}
 		return err == nil, nil
 	})
-	return p
 }
 
 // trust is a new browser, for which the certificate of the page must be one of these authorities.
@@ -73,7 +77,7 @@ func (p *page) ask(method, path, token string, body any, change func(*http.Reque
 	p.Helper()
 	text, err := json.Marshal(body)
 	must(p.T, err)
-	r, err := http.NewRequestWithContext(p.Context(), method, "https://"+pageHost+path, bytes.NewReader(text))
+	r, err := http.NewRequestWithContext(p.Context(), method, p.url+path, bytes.NewReader(text))
 	must(p.T, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -131,6 +135,38 @@ func TestPageInTheCluster(t *testing.T) {
 		}
 	}
 	if text := p.log.tail(1 << 20); strings.Contains(text, person) {
+		t.Error("the token is in the log")
+	}
+}
+
+// TestPageBehindAProxy: the proxy ends TLS, and says who the person is. Browsers still send the cookie over TLS only.
+func TestPageBehindAProxy(t *testing.T) {
+	c := newClient(t)
+	person := token(t, c, "page-proxied", false)
+	p := &page{T: t, url: "http://" + pageHost, address: freeAddress(t)}
+	p.trust(nil)
+	p.start("--insecure-behind-proxy", "--read-only")
+	bearer := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+person) }
+	if status, answer := p.ask(http.MethodGet, "/api/v1/whoami", "", nil, bearer); status != 200 || !strings.Contains(answer, "page-proxied") {
+		t.Errorf("the person: %d %s", status, answer)
+	}
+	if status, answer := p.ask(http.MethodPost, "/api/v1/cleaners", "", map[string]string{}, bearer); status != 403 || !strings.Contains(answer, "takes no writes") {
+		t.Errorf("a write: %d %s", status, answer)
+	}
+	if status, _ := p.ask(http.MethodGet, "/api/v1/whoami", "", nil, nil); status != 401 {
+		t.Errorf("nobody: %d", status)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/login", strings.NewReader(`{"token":"`+person+`"}`))
+	must(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	response, err := p.client.Do(r)
+	must(t, err)
+	must(t, response.Body.Close())
+	if cookies := response.Cookies(); len(cookies) != 1 || !cookies[0].Secure {
+		t.Errorf("the login is answered with %s and %d cookies", response.Status, len(cookies))
+	}
+	if strings.Contains(p.log.tail(1<<20), person) {
 		t.Error("the token is in the log")
 	}
 }
