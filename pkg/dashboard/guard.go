@@ -39,7 +39,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
-		if s.Mode != ModeLocal {
+		// Browsers would keep it in mind for everything else on localhost, where the page is by kubectl port-forward.
+		if s.Mode != ModeLocal && nameOf(r.Host) != "localhost" {
 			header.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(s.Now().Add(scanIn + writeIn))
@@ -71,13 +72,18 @@ func (s *Server) refuse(r *http.Request) error {
 
 // answersFor reports whether the host is one of ours.
 func (s *Server) answersFor(host string) bool {
-	name := host
-	if before, _, err := net.SplitHostPort(host); err == nil {
-		name = before
-	}
+	name := nameOf(host)
 	return len(s.Hosts) == 0 || slices.ContainsFunc(s.Hosts, func(own string) bool {
 		return strings.EqualFold(own, host) || strings.EqualFold(own, name)
 	})
+}
+
+// nameOf is the host without its port.
+func nameOf(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return host
 }
 
 // refuseWrite says why a write is not carried out.

@@ -145,10 +145,10 @@ func TestCookieInTheCluster(t *testing.T) {
 
 // TestHostsInTheCluster: names count with any port, and probes with any name.
 func TestHostsInTheCluster(t *testing.T) {
-	v := inCluster(t, &rest.Config{Host: "http://127.0.0.1:1"}, func(o *Options) { o.Hosts = []string{"page.example.com", "::1"} })
+	v := inCluster(t, &rest.Config{Host: "http://127.0.0.1:1"}, func(o *Options) { o.Hosts = []string{"page.example.com", "::1", "localhost"} })
 	for host, want := range map[string]int{
 		"page.example.com": 200, "Page.Example.com:8443": 200, "[::1]:8443": 200, "evil.example.com": 403, "page.example.com.evil.example": 403,
-		"127.0.0.1:8443": 403, "x.page.example.com": 403,
+		"127.0.0.1:8443": 403, "x.page.example.com": 403, "localhost:8443": 200,
 	} {
 		for path, want := range map[string]int{"/": want, "/api/v1/config": want, "/healthz": 200, "/readyz": 200} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.url+path, nil)
@@ -159,6 +159,9 @@ func TestHostsInTheCluster(t *testing.T) {
 			must(t, response.Body.Close())
 			if response.StatusCode != want {
 				t.Errorf("%s%s: %d, not %d", host, path, response.StatusCode, want)
+			}
+			if strict := response.Header.Get("Strict-Transport-Security"); strict != "" && host == "localhost:8443" {
+				t.Errorf("%s%s changes what browsers do with all of localhost: %s", host, path, strict)
 			}
 		}
 	}
