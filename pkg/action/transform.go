@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
@@ -48,12 +47,12 @@ func (a *Actor) transform(
 	return v1alpha1.OutcomeTransformed, notKept(after, patch), nil
 }
 
-// patching is the request that sends a merge patch. It asks for warnings about fields that the kind does not have.
+// patching is the request that sends a merge patch. Unless it is told otherwise, the API server answers with warnings
+// about fields that the kind does not have.
 func (a *Actor) patching(o object.Object, payload object.JSON) *rest.Request {
 	return a.client.Patch(types.MergePatchType).
 		AbsPath(o.Path()).
 		Param("fieldManager", fieldManager).
-		Param("fieldValidation", metav1.FieldValidationWarn).
 		Body([]byte(payload))
 }
 
