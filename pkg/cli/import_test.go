@@ -111,6 +111,47 @@ func TestImportOfLabelsThatNobodyMaySee(t *testing.T) {
 	}
 }
 
+// TestImportOfMistakes: a value of the wrong type is named with its field and line, in words.
+func TestImportOfMistakes(t *testing.T) {
+	t.Parallel()
+	const policy = "apiVersion: kyverno.io/v2\nkind: CleanupPolicy\nmetadata:\n  name: a\n  namespace: NAMESPACE\nspec: {schedule: 0 3 * * *, match: MATCH}\n"
+	filled := func(namespace, match string) string {
+		return strings.NewReplacer("NAMESPACE", namespace, "MATCH", match).Replace(policy)
+	}
+	const matches = "{any: [{resources: {kinds: KINDS}}]}"
+	for name, test := range map[string]struct{ tool, text, want string }{
+		"a text that YAML takes for true": {
+			"kyverno", filled("y", strings.Replace(matches, "KINDS", "[Pod]", 1)),
+			"standard input:5: warning: a: metadata.namespace: must be a text, not true or false: nothing of it was carried over   [W-IMP-001]\n  hint: put it in quotes\n",
+		},
+		"no list": {
+			"kyverno", filled("shop", strings.Replace(matches, "KINDS", "Pod", 1)),
+			"standard input:6: warning: a: spec.match.any.resources.kinds: must be a list, not a text: nothing of it was carried over   [W-IMP-001]\n",
+		},
+		"no map": {
+			"kyverno", filled("shop", "[]"),
+			"standard input:6: warning: a: spec.match: must be a map of fields, not a list: nothing of it was carried over   [W-IMP-001]\n",
+		},
+		"a rule": {
+			"kube-janitor", "rules:\n- {id: a, resources: [pods], ttl: 1d}\n- id: b\n  resources: pods\n  ttl: 1d\n",
+			"standard input:3: warning: resources: must be a list, not a text: no rule of the file was carried over   [W-IMP-001]\n",
+		},
+		"rules of another tool": {
+			"kube-janitor", "rules:\n- {seriesQuery: a}\n",
+			"error: there is nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations, in -   [E-IMP-001]\n",
+		},
+		"rules of another tool in a ConfigMap": {
+			"kube-janitor", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: adapter}\ndata:\n  config.yaml: 'rules: [{seriesQuery: a}]'\n",
+			"error: there is nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations, in -   [E-IMP-001]\n",
+		},
+	} {
+		got := call(t.Context(), t, test.text, nil, "import", test.tool, "-")
+		if got.code == codes.ExitDone || !strings.Contains(got.errOut, test.want) {
+			t.Errorf("%s: exit %d, want %q:\n%s", name, got.code, test.want, got.errOut)
+		}
+	}
+}
+
 // TestImportTellsDifferences once, and only those that concern what was written.
 func TestImportTellsDifferences(t *testing.T) {
 	t.Parallel()

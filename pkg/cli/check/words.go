@@ -134,7 +134,14 @@ func article(typeName string) string {
 
 // WrongTypeWords rewords what the decoder of JSON says of a field, such as metadata.labels.
 func WrongTypeWords(err *json.UnmarshalTypeError) (message, hint string) {
-	message = "must be " + article(err.Type.String()) + ", not " + article(err.Value)
+	wanted := err.Type.String()
+	switch err.Type.Kind() {
+	case reflect.Slice, reflect.Array:
+		wanted = "array"
+	case reflect.Struct, reflect.Map, reflect.Pointer:
+		wanted = "object"
+	}
+	message = "must be " + article(wanted) + ", not " + article(err.Value)
 	if err.Type.Kind() == reflect.String &&
 		(strings.HasSuffix(err.Field, "labels") || strings.HasSuffix(err.Field, "annotations")) {
 		message = "a value in it " + message

@@ -66,7 +66,7 @@ type janitorInput struct {
 
 func (in *janitorInput) read(d *manifest.Document) {
 	switch {
-	case d.Kind() == "" && d.Value["rules"] != nil:
+	case d.Kind() == "" && isRules(d.Value["rules"]):
 		in.readRules(d, d.Raw, d.Node, 0)
 	case d.Kind() == "ConfigMap" && in.readConfigMap(d):
 	default:
@@ -89,7 +89,7 @@ func (in *janitorInput) readConfigMap(d *manifest.Document) (found bool) {
 	for key := range data {
 		text, _ := data[key].(string)
 		var file struct{ Rules []any }
-		if yaml.Unmarshal([]byte(text), &file) != nil || len(file.Rules) == 0 {
+		if yaml.Unmarshal([]byte(text), &file) != nil || !isRules(any(file.Rules)) {
 			continue
 		}
 		var root yamlnode.Node

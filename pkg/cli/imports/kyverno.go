@@ -74,7 +74,7 @@ func (p *policy) lose(field, message string) v1alpha1.MatchCondition {
 // decode reads a document. What is of the wrong type is not carried over at all.
 func (j *job) decode(d *manifest.Document, into any) bool {
 	if err := json.Unmarshal(d.Raw, into); err != nil {
-		j.lost(d, "", "cannot be read: "+err.Error(), "check it with the tool that it is for")
+		j.unreadable(d, 0, err, ": nothing of it was carried over")
 		return false
 	}
 	return true

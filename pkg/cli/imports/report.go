@@ -5,8 +5,12 @@ package imports
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
@@ -29,6 +33,31 @@ func (r *report) lostAt(d *manifest.Document, line int, message, hint string) {
 	p := d.At("", codes.ImportLost, message, hint)
 	p.Line = cmp.Or(line, p.Line)
 	r.problems = append(r.problems, p)
+}
+
+// unreadable says that a document is not as its tool wants it, and what follows. Line is 0 for that of the field.
+func (r *report) unreadable(d *manifest.Document, line int, err error, follows string) {
+	field, message, hint := "", err.Error(), "check it with the tool that it is for"
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		message, hint = check.WrongTypeWords(wrong)
+		field = fieldName(wrong.Field)
+	}
+	p := d.At(field, codes.ImportLost, message+follows, hint)
+	p.Line = cmp.Or(line, p.Line)
+	r.problems = append(r.problems, p)
+}
+
+// fieldName is the path of a field of a struct as manifests write it: "metadata.namespace" for ".Metadata.Namespace".
+func fieldName(path string) string {
+	steps := strings.Split(strings.TrimPrefix(path, "."), ".")
+	for i, step := range steps {
+		capitals := len(step) - len(strings.TrimLeftFunc(step, unicode.IsUpper))
+		if capitals > 1 && capitals < len(step) { // APIGroups
+			capitals--
+		}
+		steps[i] = strings.ToLower(step[:capitals]) + step[capitals:]
+	}
+	return strings.Join(steps, ".")
 }
 
 // differs says that a Cleaner behaves in another way, on purpose.

@@ -37,26 +37,46 @@ type rule struct {
 	lost      error
 }
 
+// noRules is what follows when a rule cannot be read: kube-janitor does not start with such a file either.
+const noRules = ": no rule of the file was carried over"
+
 // readRules reads a rules file, of which the lines are so many further down.
 func (in *janitorInput) readRules(d *manifest.Document, raw []byte, root *yamlnode.Node, down int) {
 	in.seen(d)
-	var file struct{ Rules []*rule }
+	var file struct{ Rules []json.RawMessage }
 	if err := json.Unmarshal(raw, &file); err != nil {
-		in.lost(d, "rules", "cannot be read: "+err.Error(), "check it with kube-janitor")
+		in.unreadable(d, 0, err, noRules)
 		return
 	}
 	_, list := manifest.Child(root, "rules")
-	for i, r := range file.Rules {
-		if r == nil {
+	var rules []*rule
+	for i, text := range file.Rules {
+		if string(text) == "null" {
 			continue
 		}
-		r.d = d
+		r := &rule{d: d}
 		if list != nil && i < len(list.Content) {
 			r.line = list.Content[i].Line + down
 		}
-		in.translate(r)
-		in.rules = append(in.rules, r)
+		if err := json.Unmarshal(text, r); err != nil {
+			in.unreadable(d, r.line, err, noRules)
+			return
+		}
+		rules = append(rules, r)
 	}
+	for _, r := range rules {
+		in.translate(r)
+	}
+	in.rules = append(in.rules, rules...)
+}
+
+// isRules reports whether a value is a list of kube-janitor's rules. Other tools have lists of rules, too.
+func isRules(value any) bool {
+	list, _ := value.([]any)
+	return slices.ContainsFunc(list, func(one any) bool {
+		fields, _ := one.(map[string]any)
+		return fields["resources"] != nil && fields["ttl"] != nil
+	})
 }
 
 func (in *janitorInput) loseRule(r *rule, message, hint string) {
