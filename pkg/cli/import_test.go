@@ -136,6 +136,15 @@ func TestImportOfMistakes(t *testing.T) {
 			"kube-janitor", "rules:\n- {id: a, resources: [pods], ttl: 1d}\n- id: b\n  resources: pods\n  ttl: 1d\n",
 			"standard input:3: warning: resources: must be a list, not a text: no rule of the file was carried over   [W-IMP-001]\n",
 		},
+		"two Cleaners of a name": {
+			"k8s-cleaner", strings.Repeat("---\napiVersion: apps.projectsveltos.io/v1alpha1\nkind: Cleaner\nmetadata:\n  name: a\nspec: {}\n", 2),
+			"standard input:11: warning: a: metadata.name: is that of the Cleaner at standard input:2, too: kubectl apply keeps only the last one   [W-IMP-002]\n" +
+				"  hint: remove one of them, or give it another name\n",
+		},
+		"a template of Helm": {
+			"k8s-cleaner", "kind: Cleaner\nmetadata:\n  name: {{ .Release.Name }}\n",
+			"  hint: it is a template: write its output to a file first, for example with helm template\n",
+		},
 		"rules of another tool": {
 			"kube-janitor", "rules:\n- {seriesQuery: a}\n",
 			"error: there is nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations, in -   [E-IMP-001]\n",

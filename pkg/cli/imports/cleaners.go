@@ -19,6 +19,7 @@ import (
 
 // cleaners are those of k8s-cleaner, with their action where it belongs.
 func (j *job) cleaners(docs []*manifest.Document) (drafts []*draft, err error) {
+	places := map[string]string{}
 	for _, d := range docs {
 		is, almost := check.IsCleaner(d)
 		if almost != nil {
@@ -33,6 +34,7 @@ func (j *job) cleaners(docs []*manifest.Document) (drafts []*draft, err error) {
 			j.differences(d, &c)
 			j.mistakes(d, &c)
 		}
+		j.twice(d, places)
 		clean(node)
 		action := j.moveAction(d, &c, node)
 		moveZone(&c, node)
@@ -45,6 +47,16 @@ func (j *job) cleaners(docs []*manifest.Document) (drafts []*draft, err error) {
 		})
 	}
 	return drafts, nil
+}
+
+// twice says that an earlier Cleaner has the same name. The places are those of the names so far.
+func (j *job) twice(d *manifest.Document, places map[string]string) {
+	if first, again := places[d.Name()]; again {
+		j.wrong(d, "metadata.name", "is that of the Cleaner at "+first+", too: kubectl apply keeps only the last one",
+			"remove one of them, or give it another name")
+	} else if d.Name() != "" {
+		places[d.Name()] = fmt.Sprintf("%s:%d", d.File, d.Line)
+	}
 }
 
 // clean leaves out what belongs to one cluster. A request for a run that was answered there would start one here.

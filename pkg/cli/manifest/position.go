@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -134,6 +135,9 @@ func YAMLLine(err error) (line int, message string) {
 	return max(1, line), message
 }
 
+// helmTemplate is what templates of Helm have. Policies of Kyverno have braces, too.
+var helmTemplate = regexp.MustCompile(`\{\{-?\s*(?:[.$]|include|template|if|range|with|end|toYaml)`)
+
 func syntaxProblem(file string, lines []string, offset int, err error) Problem {
 	var at *misplaced
 	line, message := YAMLLine(err)
@@ -145,6 +149,8 @@ func syntaxProblem(file string, lines []string, offset int, err error) Problem {
 	p := Problem{File: file, Line: line, Code: codes.YAMLSyntax, Message: message, Text: lines[line-1]}
 	if indent := p.Text[:len(p.Text)-len(strings.TrimLeft(p.Text, " \t"))]; strings.Contains(indent, "\t") {
 		p.Hint = "indent with spaces: YAML allows no tabs there"
+	} else if slices.ContainsFunc(lines, helmTemplate.MatchString) {
+		p.Hint = "it is a template: write its output to a file first, for example with helm template"
 	}
 	return p
 }
