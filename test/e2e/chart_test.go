@@ -32,6 +32,7 @@ func TestChart(t *testing.T) {
 	if !t.Run("install, and find something within a minute", install) {
 		t.FailNow()
 	}
+	t.Run("the page in the cluster", page)
 	t.Run("upgrade and roll back, with every run once", upgrade)
 	t.Run("uninstall, and restore what was deleted", uninstall)
 }
