@@ -44,10 +44,8 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 		}[found.Action]
 		return fmt.Sprintf("first set spec.blastRadiusLimit, for example {maxPercentage: 10}: %s of %s would be %s",
 			terminal.Thousands(found.WouldAct), terminal.Grouped(found.Considered, "object"), become)
-	case len(names) > 0 && cleaner.NeedsApproval():
-		return fmt.Sprintf("a run only makes a plan of this, which waits for approval: %s run %s", terminal.Program, names[0])
 	case len(names) > 0:
-		return fmt.Sprintf("to have the operator do this now: %s run %s", terminal.Program, names[0])
+		return toRun(cleaner, found, names[0])
 	case document == nil || len(j.files) != 1:
 		return ""
 	case j.dump != nil:
@@ -58,6 +56,17 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 		return fmt.Sprintf("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaner), j.files[0])
 	}
 	return ""
+}
+
+// toRun is how to have done what a preview of a Cleaner of the cluster shows. It is empty where nothing would be done.
+func toRun(cleaner *v1alpha1.Cleaner, found *result, name string) string {
+	switch {
+	case found.Action != v1alpha1.ActionScan && found.WouldAct == 0:
+		return ""
+	case cleaner.NeedsApproval():
+		return fmt.Sprintf("a run only makes a plan of this, which waits for approval: %s run %s", terminal.Program, name)
+	}
+	return fmt.Sprintf("to have the operator do this now: %s run %s", terminal.Program, name)
 }
 
 // many is how many objects are many for one run, whatever share of all that is.
