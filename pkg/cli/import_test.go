@@ -132,6 +132,17 @@ func TestImportOfMistakes(t *testing.T) {
 			"kyverno", filled("shop", "[]"),
 			"standard input:6: warning: a: spec.match: must be a map of fields, not a list: nothing of it was carried over   [W-IMP-001]\n",
 		},
+		"a mistyped field": {
+			"kyverno", filled("shop", "{any: [{resources: {kinds: [Pod], nmes: [a]}}]}"),
+			`standard input:6: warning: a: spec.match.any[0].resources.nmes: is not known here, and may narrow the policy; did you mean "names"?   [W-IMP-001]` + "\n" +
+				`  hint: the Cleaner selects nothing until you replace its condition "not-carried-over-1" with one in CEL` + "\n",
+		},
+		"a newer field of a DeletingPolicy": {
+			"kyverno", "apiVersion: policies.kyverno.io/v1\nkind: DeletingPolicy\nmetadata: {name: a}\nspec:\n  schedule: 0 3 * * *\n  onlyOnSundays: true\n" +
+				"  matchConstraints: {matchPolicy: Exact, resourceRules: [{apiGroups: [''], apiVersions: [v1], resources: [pods], scope: Namespaced, operations: ['*']}]}\n",
+			"standard input:6: warning: a: spec.onlyOnSundays: is not known here, and may narrow the policy   [W-IMP-001]\n" +
+				`  hint: the Cleaner selects nothing until you replace its condition "not-carried-over-1" with one in CEL` + "\n",
+		},
 		"a rule": {
 			"kube-janitor", "rules:\n- {id: a, resources: [pods], ttl: 1d}\n- id: b\n  resources: pods\n  ttl: 1d\n",
 			"standard input:3: warning: resources: must be a list, not a text: no rule of the file was carried over   [W-IMP-001]\n",

@@ -76,6 +76,10 @@ func (j *job) deleting(d *manifest.Document) *v1alpha1.Cleaner {
 			selectors[s].MatchConditions = append(selectors[s].MatchConditions, named)
 		}
 	}
+	holes := p.unknown(of.Spec)
+	for s := range selectors {
+		selectors[s].MatchConditions = append(selectors[s].MatchConditions, holes...)
+	}
 	c := j.newCleaner(d.Name(), of.Spec.Schedule)
 	if of.Spec.DeletionPropagationPolicy != nil {
 		c.Spec.DeleteOptions = &v1alpha1.DeleteOptions{PropagationPolicy: of.Spec.DeletionPropagationPolicy}

@@ -93,7 +93,7 @@ func (j *job) cleanup(d *manifest.Document) *v1alpha1.Cleaner {
 			return nil
 		}
 	}
-	conditions := p.conditions(of.Spec.Conditions)
+	conditions := append(p.conditions(of.Spec.Conditions), p.unknown(of.Spec)...)
 	if len(of.Spec.Context) > 0 {
 		j.lost(d, "spec.context", "is not carried over: a Cleaner asks nothing else before it looks at objects",
 			"conditions that use it are not carried over either")
