@@ -156,6 +156,10 @@ func TestImportOfMistakes(t *testing.T) {
 			"k8s-cleaner", "kind: Cleaner\nmetadata:\n  name: {{ .Release.Name }}\n",
 			"  hint: it is a template: write its output to a file first, for example with helm template\n",
 		},
+		"a rule without a name and a condition": {
+			"kube-janitor", "rules:\n- {id: a, resources: [services], ttl: 1d, jmespath: 'a'}\n- {resources: [pods], ttl: 1d}\n",
+			"standard input:3: warning: rule 2: its jmespath is not carried over: it is missing   [W-IMP-001]\n",
+		},
 		"rules of another tool": {
 			"kube-janitor", "rules:\n- {seriesQuery: a}\n",
 			"error: there is nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations, in -   [E-IMP-001]\n",

@@ -4,10 +4,13 @@
 package imports
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,6 +65,7 @@ func (in *janitorInput) readRules(d *manifest.Document, raw []byte, root *yamlno
 			in.unreadable(d, r.line, err, noRules)
 			return
 		}
+		r.ID = cmp.Or(r.ID, strconv.Itoa(i+1))
 		rules = append(rules, r)
 	}
 	for _, r := range rules {
@@ -114,6 +118,10 @@ func (in *janitorInput) translate(r *rule) {
 			r.unused = true
 			return
 		}
+	}
+	if text == "" {
+		r.lost = errors.New("it is missing")
+		return
 	}
 	e, err := jmespath.Parse(text)
 	if err == nil {
