@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -76,10 +77,11 @@ func (n *node) noteText(s Source) {
 	}
 }
 
-// isCustom reports whether the kinds of a group are custom resources. Those that Kubernetes has defined itself,
-// Gateways and snapshots, say in the table all that they name.
+// isCustom reports whether the kinds of a group are custom resources, of which any word may be a name. Those that
+// Kubernetes has defined itself, Gateways and snapshots, say in the table all that they name. So do ours, which would
+// else name in their status all that they found unused.
 func isCustom(group string) bool {
-	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") && group != v1alpha1.GroupVersion.Group
 }
 
 // eachWord tells all strings of a custom resource that could be names, or a namespace and a name, whatever their fields

@@ -67,6 +67,23 @@ func TestFindingDeletesWhatIsUnused(t *testing.T) {
 	wantTexts(t, "the message", messagesOf(run)["unused"], "kinds names it; the condition; the script: Likely")
 }
 
+// TestFindingAfterItsOwnRun: that a Cleaner names in its status what it found makes nobody use it.
+func TestFindingAfterItsOwnRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.secret("left-over")
+	c := b.cleaner(v1alpha1.ActionScan, selecting(kind("", "v1", "Secret", b.namespace)), finds(v1alpha1.FindingUnused))
+	const found = "1 of 1 object matched."
+	first := b.run(c)
+	wantRun(t, first, v1alpha1.ReasonCompleted, found)
+	c.Status.LastRun = &v1alpha1.LastRun{
+		Name: first.Name, NominalTime: first.Spec.NominalTime, Trigger: first.Spec.Trigger, Action: first.Spec.Action,
+		Matches: first.Status.Objects,
+	}
+	must(t, b.live.Status().Update(t.Context(), c, client.FieldOwner(v1alpha1.StatusManager)))
+	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, found)
+}
+
 // TestFindingIsDecidedTwice: a Pod that starts after the intent was written uses its ConfigMap.
 func TestFindingIsDecidedTwice(t *testing.T) {
 	t.Parallel()
