@@ -5,6 +5,7 @@ package cel
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func TestExpiresAt(t *testing.T) {
 		"over":         {"ConfigMap", `, "annotations": {"cleaner/ttl": "1h"}`, over, true, ""},
 		"exactly":      {"ConfigMap", `, "annotations": {"cleaner/ttl": "1h"}`, "expiresAt(object) == timestamp('2026-03-01T13:00:00Z')", true, ""},
 		"not yet":      {"ConfigMap", `, "annotations": {"janitor/ttl": "1d"}`, over, false, ""},
-		"soon":         {"ConfigMap", `, "annotations": {"janitor/ttl": "1d"}`, "expiresAt(object) - now < duration('24h')", true, ""},
+		"soon":         {"ConfigMap", `, "annotations": {"janitor/ttl": "1d"}`, "expiresAt(object) < now + duration('24h')", true, ""},
 		"a label":      {"ConfigMap", `, "labels": {"cleanup.kyverno.io/ttl": "10m"}`, over, true, ""},
 		"of a Pod":     {"Pod", `, "annotations": {"pod.kubernetes.io/lifetime": "1h"}, "ownerReferences": [{}]`, over, true, ""},
 		"of no Pod":    {"ConfigMap", `, "annotations": {"pod.kubernetes.io/lifetime": "1h"}`, over, false, ""},
@@ -59,6 +60,36 @@ func TestExpiresAt(t *testing.T) {
 		got, _, err := program.NewRun(now).Evaluate(t.Context(), marked(test.kind, test.meta))
 		if got != test.want || (err != nil) != (test.wrong != "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
 			t.Errorf("%s: %t (%v), want %t (%s)", name, got, err, test.want, test.wrong)
+		}
+	}
+}
+
+// TestExpiresAtOfDocs: the condition that the docs show can be judged of each object, with and without a mark.
+func TestExpiresAtOfDocs(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/reference/time-marks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(page), "```cel\n")
+	expression, _, found := strings.Cut(block, "\n```")
+	if !found {
+		t.Fatal("the page shows no condition")
+	}
+	program, err := Compile([]v1alpha1.MatchCondition{{Name: "c", Expression: expression}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for meta, want := range map[string]bool{
+		"":                                      false,
+		`, "annotations": {"cleaner/ttl": "7d"}`: false, `, "annotations": {"cleaner/ttl": "12h"}`: true,
+		`, "annotations": {"cleaner/ttl": "1h"}`: true, `, "annotations": {"cleaner/ttl": "forever"}`: false,
+	} {
+		o := marked("ConfigMap", meta)
+		o.Raw = []byte(strings.Replace(string(o.Raw), `"name": "a"`, `"name": "preview-a"`, 1))
+		got, _, err := program.NewRun(time.Date(2026, time.March, 1, 14, 0, 0, 0, time.UTC)).Evaluate(t.Context(), o)
+		if got != want || err != nil {
+			t.Errorf("%s of an object with %q: %t (%v), want %t", expression, meta, got, err, want)
 		}
 	}
 }
