@@ -69,6 +69,53 @@ func TestImportExits(t *testing.T) {
 	}
 }
 
+// TestImportSaysWhatLintRefuses: what lint would refuse is not written, and it is said at the line of the source.
+func TestImportSaysWhatLintRefuses(t *testing.T) {
+	t.Parallel()
+	policy := func(kinds, rest string) string {
+		return "apiVersion: kyverno.io/v2\nkind: ClusterCleanupPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
+			"  match: {any: [{resources: {kinds: [" + kinds + "]}}]}\n  " + rest + "\n"
+	}
+	cleaner := func(kind, script string) string {
+		return "apiVersion: apps.projectsveltos.io/v1alpha1\nkind: Cleaner\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n  action: Scan\n" +
+			"  resourcePolicySet:\n    resourceSelectors:\n    - group: apps\n      version: v1\n      kind: " + kind +
+			"\n      evaluate: \"function evaluate() return {" + script + " = true} end\"\n"
+	}
+	for name, test := range map[string]struct {
+		tool, text string
+		written    bool
+		want       string
+	}{
+		"a number for a label": {
+			"kyverno", policy("Pod", "conditions: {all: [{key: '{{ target.metadata.labels.n }}', operator: Equals, value: 2}]}"), true,
+			`the condition "condition" is not carried over for the kind Pod: `,
+		},
+		"a field that one kind lacks": {
+			"kyverno", policy("ConfigMap, Job", "conditions: {all: [{key: '{{ target.data.a }}', operator: Equals, value: b}]}"), true,
+			"for the kind Job: has(object.data) && has(object.data.a) && object.data.a == 'b': undefined field 'data'",
+		},
+		"a kind in the plural": {"k8s-cleaner", cleaner("Deployments", "matching"), false, `Kubernetes has no kind Deployments in apps/v1; did you mean "Deployment"?`},
+		"a result that nobody reads": {
+			"k8s-cleaner", cleaner("Deployment", "match"), false, `the Cleaner was not written: the script never sets "matching"`,
+		},
+		"a mistyped field": {
+			"kyverno", policy("Pod", "conditionz: {all: [{key: '{{ target.metadata.name }}', operator: Equals, value: b}]}"), true,
+			`spec.conditionz: is not known here, and may narrow the policy; did you mean "conditions"?`,
+		},
+	} {
+		got := call(t.Context(), t, test.text, nil, "import", test.tool, "-", "--keep-action")
+		if got.code != codes.ExitPartial || (got.out != "") != test.written || !strings.Contains(got.errOut, test.want) {
+			t.Errorf("%s: exit %d, want %q:\n%s%s", name, got.code, test.want, got.out, got.errOut)
+		}
+		if got.out == "" {
+			continue
+		}
+		if linted := call(t.Context(), t, got.out, nil, "lint", "-f", "-"); linted.code != codes.ExitDone || !strings.Contains(got.out, `expression: "false"`) {
+			t.Errorf("%s: lint exits with %d:\n%s%s%s", name, linted.code, got.out, linted.out, linted.errOut)
+		}
+	}
+}
+
 // TestImportLeavesOutRequests: a request that one cluster's operator has answered must not start a run in another.
 func TestImportLeavesOutRequests(t *testing.T) {
 	t.Parallel()

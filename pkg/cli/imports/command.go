@@ -14,6 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	builtin "github.com/kubecleaner/kubecleaner/pkg/cli/kinds"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -25,6 +26,7 @@ type options struct {
 	*terminal.Session
 	cluster.Connection
 	fromCluster, keepAction bool
+	schemas                 []string
 }
 
 // source is a tool from which Cleaners are imported.
@@ -118,6 +120,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd.Flags().BoolVar(&o.fromCluster, "from-cluster", false, "read what the tool has in the cluster, instead of files")
 	cmd.Flags().BoolVar(&o.keepAction, "keep-action", false,
 		"let the Cleaners delete and change what their source deletes and changes, instead of only reporting it")
+	cmd.Flags().
+		StringArrayVar(&o.schemas, "schemas", nil, "a file or directory with schemas of more kinds, as for lint (may be given several times)")
 	o.Bind(cmd.Flags())
 	return cmd
 }
@@ -196,8 +200,12 @@ func (j *job) write(ctx context.Context, drafts []*draft) (written []*draft, err
 	if err != nil {
 		return nil, err
 	}
+	known, err := builtin.Read(j.Session, j.schemas)
+	if err != nil {
+		return nil, err
+	}
 	for _, d := range drafts {
-		passed, err := j.passes(ctx, checker, d)
+		passed, err := j.passes(ctx, linter{checker, known}, d)
 		if err != nil {
 			return written, err
 		}

@@ -5,7 +5,6 @@ package imports
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -15,8 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
@@ -110,53 +107,6 @@ func nameOf(text string) string {
 		return "imported"
 	}
 	return text
-}
-
-// passes checks a Cleaner as lint does. One that does not pass is not written, and it is said why.
-func (j *job) passes(ctx context.Context, checker *check.Checker, d *draft) (bool, error) {
-	for {
-		of := manifest.Source{Name: d.from.File, Text: d.text}
-		docs, broken := of.Documents()
-		if len(broken) > 0 || len(docs) != 1 {
-			return false, fmt.Errorf("writing %s: what was written cannot be read", d.what)
-		}
-		checked, err := checker.Check(ctx, docs[0])
-		if err != nil {
-			return false, err
-		}
-		dropped, failed := j.dropUnknown(d, checked.Problems)
-		if !dropped || failed {
-			return !failed, nil
-		}
-		if d.text, err = encode(d.node); err != nil {
-			return false, err
-		}
-	}
-}
-
-// dropUnknown leaves out the fields of a draft that are not known. It failed when there are other errors.
-func (j *job) dropUnknown(d *draft, problems []manifest.Problem) (dropped, failed bool) {
-	for _, p := range problems {
-		switch {
-		case p.Code.Severity() != codes.SeverityError:
-		case p.Code == codes.FieldUnknown && d.node != nil && removeField(d.node, p.Field):
-			j.lost(d.from, p.Field, "was left out: "+p.Message, p.Hint)
-			dropped = true
-		default:
-			failed = true
-			j.refused(d, p)
-		}
-	}
-	return dropped, failed
-}
-
-// refused says why a Cleaner is not written, at the line of the source.
-func (j *job) refused(d *draft, p manifest.Problem) {
-	field, message := p.Field, p.Message
-	if d.node == nil { // the source has other fields
-		field, message = "", p.Field+": "+message
-	}
-	j.lost(d.from, field, "the Cleaner was not written: "+message, p.Hint)
 }
 
 // hole is a condition that nothing fulfils: it stands for one that could not be carried over. Without it, the Cleaner
