@@ -98,6 +98,10 @@ func (c *clinic) brokenDefinitions() []injury {
 			without.XValidations = nil
 			v.Schema.OpenAPIV3Schema.Properties["spec"] = *without
 		}), "FAIL" + me, "it lacks rules (x-kubernetes-validations) at spec: the API server stores mistakes that it should refuse", codes.ExitError, nil},
+		{"no checks of values", c.alter(func(v *version) {
+			v.Schema.OpenAPIV3Schema = &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: ptr.To(true)}
+		}), "FAIL" + me, "it does not check what this version checks, at the object (required), the object (x-kubernetes-preserve-unknown-fields): " +
+			"the API server stores mistakes that it should refuse", codes.ExitError, nil},
 		{"no status subresource", c.alter(func(v *version) {
 			v.Subresources = nil
 		}), "FAIL" + me, "it has no status subresource: the operator cannot write the status of cleaners, so nothing runs", codes.ExitError, nil},

@@ -17,6 +17,9 @@ import (
 	crd "github.com/kubecleaner/kubecleaner/config/crd"
 )
 
+// preserveUnknown is what a schema says that lets any field through.
+const preserveUnknown = "x-kubernetes-preserve-unknown-fields"
+
 // Plurals are the plural names of our kinds.
 func Plurals() []string { return []string{"cleaners", "cleanerruns", "cleanerapprovals", "reports"} }
 
@@ -29,6 +32,8 @@ type Changes struct {
 	Stored []string
 	// Rules are the fields that lack rules (x-kubernetes-validations) of ours.
 	Rules []string
+	// Loose are the paths of checks of values, such as required or maxLength, that it lacks.
+	Loose []string
 	// Others are the paths of everything else.
 	Others []string
 }
@@ -115,7 +120,7 @@ func (c *Changes) compareSchemas(path string, ours, live any) {
 		case "x-kubernetes-validations":
 			c.compareRules(path, own[key], now[key])
 		default:
-			c.compareValues(fmt.Sprintf("%s (%s)", nameOf(path), key), own[key], now[key])
+			c.compareCheck(fmt.Sprintf("%s (%s)", nameOf(path), key), key, own[key], now[key])
 		}
 	}
 }
@@ -157,6 +162,17 @@ func rulesOf(value any) (rules []string) {
 		rules = append(rules, rule)
 	}
 	return rules
+}
+
+// compareCheck compares what a schema says of values, besides rules.
+func (c *Changes) compareCheck(path, key string, ours, live any) {
+	isCheck := key == "type" || key == "format" || key == "required" || key == "enum" || key == "pattern" ||
+		strings.HasPrefix(key, "min") || strings.HasPrefix(key, "max")
+	if isCheck && ours != nil && live == nil || key == preserveUnknown && ours == nil && live == true {
+		c.Loose = append(c.Loose, path)
+		return
+	}
+	c.compareValues(path, ours, live)
 }
 
 func (c *Changes) compareValues(path string, ours, live any) {

@@ -69,6 +69,15 @@ func TestChangesOf(t *testing.T) {
 			property(spec, "schedule")["maxLength"] = float64(1)
 			spec["required"] = []any{"schedule", "action"}
 		}, Changes{Others: []string{"spec.schedule (maxLength)", "spec (required)"}}},
+		"no checks of values": {func(_, v, _ map[string]any) {
+			root := field(v, "schema", "openAPIV3Schema").(map[string]any)
+			delete(root, "properties")
+			root["x-kubernetes-preserve-unknown-fields"] = true
+		}, Changes{Loose: []string{"the object (x-kubernetes-preserve-unknown-fields)"}}},
+		"fewer checks of values": {func(_, _, spec map[string]any) {
+			delete(property(spec, "schedule"), "maxLength")
+			delete(spec, "required")
+		}, Changes{Loose: []string{"spec.schedule (maxLength)", "spec (required)"}}},
 		"conversion, names, columns": {func(d, v, _ map[string]any) {
 			spec := d["spec"].(map[string]any)
 			spec["conversion"] = map[string]any{"strategy": "Webhook"}

@@ -110,6 +110,10 @@ func alteredLines(about, plural string, c schema.Changes) (lines []Line) {
 		add(Fail, schema.WayOut, "it lacks rules (x-kubernetes-validations) at %s: the API server stores mistakes that it should refuse",
 			terminal.Shortened(c.Rules, maxNamed))
 	}
+	if len(c.Loose) > 0 {
+		add(Fail, schema.WayOut, "it does not check what this version checks, at %s: the API server stores mistakes that it should refuse",
+			terminal.Shortened(c.Loose, maxNamed))
+	}
 	if len(c.Others) > 0 {
 		add(Warn, schema.WayOut, "it differs from that of this version at %s: the API server may refuse, show or keep something else",
 			terminal.Shortened(c.Others, maxNamed))
