@@ -47,8 +47,28 @@ func (s *ResourceSelector) covers(other *ResourceSelector) bool {
 		(!ptr.Deref(s.ExcludeDeleted, false) || ptr.Deref(other.ExcludeDeleted, false)) &&
 		ptr.Deref(s.MinAgeSeconds, 0) <= ptr.Deref(other.MinAgeSeconds, 0) &&
 		all(s.LabelFilters, func(f LabelFilter) bool {
-			return slices.ContainsFunc(other.LabelFilters, func(o LabelFilter) bool { return reflect.DeepEqual(f, o) })
+			return slices.ContainsFunc(other.LabelFilters, func(o LabelFilter) bool { return f.isImpliedBy(o) })
 		})
+}
+
+// isImpliedBy reports whether the filter lets every object through that the other one lets through.
+func (f LabelFilter) isImpliedBy(other LabelFilter) bool {
+	if f.Key != other.Key {
+		return false
+	}
+	isSame := ptr.Deref(f.Value, "") == ptr.Deref(other.Value, "")
+	switch f.Operation {
+	case OperationEqual:
+		return other.Operation == OperationEqual && isSame
+	case OperationDifferent:
+		return other.Operation == OperationDoesNotHave || other.Operation == OperationDifferent && isSame ||
+			other.Operation == OperationEqual && !isSame
+	case OperationHas:
+		return other.Operation == OperationHas || other.Operation == OperationEqual
+	case OperationDoesNotHave:
+		return other.Operation == OperationDoesNotHave
+	}
+	return false
 }
 
 // coversJudgement is that of what judges one object after the other.

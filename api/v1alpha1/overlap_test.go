@@ -18,6 +18,11 @@ func TestCovers(t *testing.T) {
 		edit(&s)
 		return s
 	}
+	labelled := func(operation Operation, value string) ResourceSelector {
+		return edited(func(s *ResourceSelector) {
+			s.LabelFilters = []LabelFilter{{Key: "app", Operation: operation, Value: &value}}
+		})
+	}
 	tests := []struct {
 		name         string
 		wide, narrow ResourceSelector
@@ -27,6 +32,19 @@ func TestCovers(t *testing.T) {
 		{"another kind", pods, ResourceSelector{Version: "v1", Kind: "Secret"}, "", ""},
 		{"another group", pods, edited(func(s *ResourceSelector) { s.Group = "x" }), "", ""},
 		{"a label", pods, edited(func(s *ResourceSelector) { s.LabelFilters = label }), "Pod", ""},
+		{"has, equal", labelled(OperationHas, ""), labelled(OperationEqual, "x"), "Pod", ""},
+		{"has, has with a value that says nothing", labelled(OperationHas, ""), labelled(OperationHas, "x"), "Pod", "Pod"},
+		{"has, different", labelled(OperationHas, ""), labelled(OperationDifferent, "x"), "", ""},
+		{"different, equal to another", labelled(OperationDifferent, "y"), labelled(OperationEqual, "x"), "Pod", ""},
+		{"different, equal to the same", labelled(OperationDifferent, "x"), labelled(OperationEqual, "x"), "", ""},
+		{"different, absent", labelled(OperationDifferent, "x"), labelled(OperationDoesNotHave, ""), "Pod", ""},
+		{"different, different from another", labelled(OperationDifferent, "x"), labelled(OperationDifferent, "y"), "", ""},
+		{"equal, equal to another", labelled(OperationEqual, "x"), labelled(OperationEqual, "y"), "", ""},
+		{"absent, has", labelled(OperationDoesNotHave, ""), labelled(OperationHas, ""), "", ""},
+		{
+			"another label", labelled(OperationHas, ""),
+			edited(func(s *ResourceSelector) { s.LabelFilters = []LabelFilter{{Key: "b", Operation: OperationHas}} }), "", "",
+		},
 		{"a namespace", pods, edited(func(s *ResourceSelector) { s.Namespace = "a" }), "Pod", ""},
 		{"two namespaces", edited(func(s *ResourceSelector) { s.Namespace = "b" }), edited(func(s *ResourceSelector) { s.Namespace = "a" }), "", ""},
 		{"an age", pods, edited(func(s *ResourceSelector) { s.MinAgeSeconds = ptr.To[int64](1) }), "Pod", ""},

@@ -133,7 +133,9 @@ func count(lines []Line, status Status) (n int) {
 	return n
 }
 
+// summary counts the lines as they are shown.
 func summary(lines []Line) string {
+	lines = together(lines)
 	words := []string{}
 	for _, of := range []struct {
 		status Status

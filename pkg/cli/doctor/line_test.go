@@ -6,6 +6,7 @@ package doctor
 import (
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func TestExitCode(t *testing.T) {
 	t.Parallel()
 	of := func(statuses ...Status) (lines []Line) {
 		for _, status := range statuses {
-			lines = append(lines, Line{Status: status})
+			lines = append(lines, Line{Status: status, Message: strconv.Itoa(len(lines))})
 		}
 		return lines
 	}
@@ -76,6 +77,9 @@ func TestTheSameCauseIsOneRow(t *testing.T) {
 	want := []Line{line("a, b, d and 2 more", "x"), line("c", "y")}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	if got := summary([]Line{line("a", "x"), line("b", "x"), line("c", "y")}); got != "2 failures" {
+		t.Errorf("two rows are counted as %q", got)
 	}
 }
 
