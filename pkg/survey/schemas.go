@@ -182,7 +182,7 @@ func (s *Schemas) document(
 func custom(kinds []object.Kind) map[schema.GroupVersion]map[schema.GroupKind]bool {
 	versions := map[schema.GroupVersion]map[schema.GroupKind]bool{}
 	for _, kind := range kinds {
-		if isBuiltIn(kind.Group) {
+		if isBuiltIn(kind.Group) || slices.Contains(reports, kind.Group) {
 			continue
 		}
 		gv := kind.GroupVersion()
@@ -193,6 +193,9 @@ func custom(kinds []object.Kind) map[schema.GroupVersion]map[schema.GroupKind]bo
 	}
 	return versions
 }
+
+// reports are the groups whose objects say what a tool saw of other objects. They name many, and use none.
+var reports = []string{"wgpolicyk8s.io", "openreports.io", "reports.kyverno.io", "aquasecurity.github.io"}
 
 // isBuiltIn reports whether the API server itself serves the group, or it is our own, of which the
 // table of references knows all.
