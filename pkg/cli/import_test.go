@@ -146,6 +146,28 @@ func TestImportOfNothingFromCluster(t *testing.T) {
 	}
 }
 
+// TestImportFromClusterWithoutKyverno is one line: what the API server measures at each request has no labels.
+func TestImportFromClusterWithoutKyverno(t *testing.T) {
+	got := newSite(t).call(t.Context(), nil, "import", "kyverno", "--from-cluster")
+	const want = "error: there is no CleanupPolicy, ClusterCleanupPolicy or DeletingPolicy, and no object with the label cleanup.kyverno.io/ttl in the cluster   [E-IMP-001]\n"
+	if got.code != codes.ExitError || got.out != "" || got.errOut != want {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// TestImportNamesTheConditionOfExclude that blocks, in each selector.
+func TestImportNamesTheConditionOfExclude(t *testing.T) {
+	t.Parallel()
+	const policy = "apiVersion: kyverno.io/v2\nkind: ClusterCleanupPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
+		"  match: {any: [{resources: {kinds: [Pod, ConfigMap]}}]}\n  exclude:\n    any:\n    - resources: {kinds: [Pod], names: [a]}\n" +
+		"    - resources: {names: [b], namespaceSelector: {matchLabels: {a: b}}}\n"
+	got := call(t.Context(), t, policy, nil, "import", "kyverno", "-")
+	if strings.Count(got.out, "name: not-excluded-2\n") != 2 || !strings.Contains(got.errOut, "hint: change the condition not-excluded-2 of the Cleaner") ||
+		strings.Contains(got.errOut, "not-excluded of") {
+		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
 // TestImportOfLabelsThatNobodyMaySee: what may not be listed is not taken for nothing.
 func TestImportOfLabelsThatNobodyMaySee(t *testing.T) {
 	got := newSite(t).call(t.Context(), nil, "import", "kyverno", "--from-cluster", "--as", "nobody")

@@ -4,6 +4,7 @@
 package imports
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,15 +21,19 @@ func (p *policy) without(selectors []v1alpha1.ResourceSelector, m *matching) (le
 	alternatives := m.filters("spec.exclude")
 	for _, s := range selectors {
 		whole := false
-		for _, alternative := range alternatives {
+		for i, alternative := range alternatives {
 			if p.leaveOutNamespaces(&s, alternative) {
 				continue
 			}
-			condition, applies := p.excluded(&s, alternative)
+			name := "not-excluded" // the same in all selectors: hints name it
+			if i > 0 {
+				name = fmt.Sprintf("%s-%d", name, i+1)
+			}
+			condition, applies := p.excluded(&s, alternative, name)
 			whole = whole || applies && condition == ""
 			if applies && condition != "" {
 				s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{
-					Name:       unused("not-excluded", s.MatchConditions),
+					Name:       name,
 					Expression: "!(" + condition + ")",
 				})
 			}
@@ -90,16 +95,20 @@ func negated(selector *metav1.LabelSelector) string {
 	return text
 }
 
-// excluded is the condition under which an object of a selector is excluded by all filters of an alternative. It is
+// excluded is the condition, which a selector has by a name, under which an object of a selector is excluded by all filters of an alternative. It is
 // empty when all of its objects are. What cannot be told of an object excludes it: then the Cleaner selects less.
-func (p *policy) excluded(s *v1alpha1.ResourceSelector, alternative []placed) (condition string, applies bool) {
+func (p *policy) excluded(
+	s *v1alpha1.ResourceSelector,
+	alternative []placed,
+	name string,
+) (condition string, applies bool) {
 	var all []string
 	for _, f := range alternative {
 		if !p.ofKind(s, f.Resources.Kinds) {
 			return "", false
 		}
 		part := v1alpha1.ResourceSelector{Kind: s.Kind}
-		within := p.narrowExcluded(&part, f)
+		within := p.narrowExcluded(&part, f, name)
 		for _, c := range part.MatchConditions {
 			all = append(all, "("+c.Expression+")")
 		}
@@ -136,11 +145,11 @@ func (p *policy) ofKind(s *v1alpha1.ResourceSelector, names []string) bool {
 
 // narrowExcluded is narrow for a filter of exclude: a condition that is lost becomes true, so that the object is
 // excluded, and namespaces are conditions.
-func (p *policy) narrowExcluded(s *v1alpha1.ResourceSelector, f placed) (within []string) {
+func (p *policy) narrowExcluded(s *v1alpha1.ResourceSelector, f placed, name string) (within []string) {
 	if f.Resources.NamespaceSelector != nil {
 		p.lost(p.d, f.at+".resources.namespaceSelector",
 			"is not carried over: conditions do not see labels of namespaces; all namespaces count as excluded",
-			"change the condition not-excluded of the Cleaner, or use namespaceSelector in match, which is carried over")
+			"change the condition "+name+" of the Cleaner, or use namespaceSelector in match, which is carried over")
 		f.Resources.NamespaceSelector = nil
 		within = append(within, "true")
 	}
@@ -156,7 +165,8 @@ func (p *policy) narrowExcluded(s *v1alpha1.ResourceSelector, f placed) (within 
 		}
 	}
 	for i := range p.problems[before:] {
-		p.problems[before+i].Hint = "everything else that this part of exclude matches counts as excluded; change the condition not-excluded of the Cleaner"
+		p.problems[before+i].Hint = "everything else that this part of exclude matches counts as excluded; change the condition " +
+			name + " of the Cleaner"
 	}
 	return within
 }

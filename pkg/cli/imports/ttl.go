@@ -122,9 +122,14 @@ func (j *job) listLabelled(ctx context.Context, api *cluster.Client) (all []mani
 	var unknown []string
 	var why error
 	for group, err := range catalog.Unserved {
-		unknown, why = append(unknown, "the group "+group), err
+		if !isMeasured(group, "") {
+			unknown, why = append(unknown, "the group "+group), err
+		}
 	}
 	for _, kind := range catalog.Kinds {
+		if isMeasured(kind.Group, kind.Kind) {
+			continue
+		}
 		err := reader.Each(ctx, selector.Ask{Kind: kind, Labels: ttlLabel, MetadataOnly: true}, each)
 		switch {
 		case err == nil, object.IsKindAbsent(err), apierrors.IsMethodNotSupported(err):
@@ -136,6 +141,12 @@ func (j *job) listLabelled(ctx context.Context, api *cluster.Client) (all []mani
 	}
 	j.tellUnknown(unknown, why)
 	return all, nil
+}
+
+// isMeasured reports whether a kind is measured at each request: nobody stores, labels or deletes such objects, and
+// their lists have no version.
+func isMeasured(group, kind string) bool {
+	return strings.HasSuffix(group, "metrics.k8s.io") || group == "" && kind == "ComponentStatus"
 }
 
 // maxUnknown is how many kinds are named of which something is not known.
@@ -150,9 +161,13 @@ func (j *job) tellUnknown(unknown []string, why error) {
 	if more := len(unknown) - len(named); more > 0 {
 		named = append(slices.Clone(named), fmt.Sprintf("%d more", more))
 	}
+	wayOut := "import again when the API server can list them"
+	if apierrors.IsForbidden(why) {
+		wayOut = "import as somebody who may list them"
+	}
 	j.lostAll(
 		fmt.Sprintf("it is not known which objects of %s have the label %s: %v", strings.Join(named, ", "), ttlLabel, why),
-		"import as somebody who may list them, or add a selector for each kind that has it to the Cleaner kyverno-ttl",
+		wayOut+", or add a selector for each kind that has it to the Cleaner kyverno-ttl",
 	)
 }
 
