@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -73,8 +74,15 @@ func read(dir fs.FS, name string) (Recipe, error) {
 		return Recipe{}, fmt.Errorf("%s/README.md: %w", name, err)
 	}
 	recipe.Cleaner, recipe.Readme = string(cleaner), string(readme)
+	for _, text := range []*string{&recipe.Finds, &recipe.AlsoHits, &recipe.Needs, &recipe.Arm} {
+		*text = relativeLink.ReplaceAllString(*text, "$1 ($2)")
+	}
 	return recipe, nil
 }
+
+// relativeLink is a link to a file of the repository. In a Cleaner that somebody wrote to a file of their own it would
+// lead nowhere; there, the path in the repository stands.
+var relativeLink = regexp.MustCompile(`\[([^\]]+)\]\((?:\.\./)+([^)]+)\)`)
 
 // parse reads a README: a title, the group, and the four sections in their order.
 func parse(text string) (Recipe, error) {

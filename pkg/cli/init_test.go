@@ -69,6 +69,24 @@ func TestInitSuggests(t *testing.T) {
 	}
 }
 
+// TestInitWritesNoDeadLinks: a file of users is in no directory of the repository.
+func TestInitWritesNoDeadLinks(t *testing.T) {
+	all, err := recipes.All()
+	must(t, err)
+	for _, r := range all {
+		if got := call(t.Context(), t, "", nil, "init", r.Name); strings.Contains(got.out, "](") || strings.Contains(got.out, "../") {
+			t.Errorf("%s has a link:\n%s", r.Name, got.out)
+		}
+	}
+	const want = "#   k8s-ttl-controller, Kyverno, mayfly and pod-reaper. The table of marks (docs/reference/findings.md#expiry-marks) has their forms. With\n"
+	if got := call(t.Context(), t, "", nil, "init", "ttl-marks"); !strings.Contains(got.out, want) {
+		t.Errorf("no %q in\n%s", want, got.out)
+	}
+	if got := call(t.Context(), t, "", nil, "init", "--list", "-o", "json"); strings.Contains(got.out, "../") {
+		t.Errorf("the list has a link:\n%s", got.out)
+	}
+}
+
 // decoded is a Cleaner that init wrote.
 func decoded(t *testing.T, text string) *v1alpha1.Cleaner {
 	t.Helper()
