@@ -41,3 +41,26 @@ func Overlaps(results []*Result) (found []manifest.Problem) {
 	}
 	return found
 }
+
+// SameNames warns of Cleaners that have the name of another one. Whoever applies them all keeps the last one only.
+func SameNames(results []*Result) (found []manifest.Problem) {
+	first := map[string]*manifest.Document{}
+	for _, one := range results {
+		d := one.Document
+		earlier := first[d.Name()]
+		if earlier == nil {
+			first[d.Name()] = d
+			continue
+		}
+		if d.Name() != "" {
+			found = append(found, d.At(
+				"metadata.name",
+				codes.SameName,
+				fmt.Sprintf("%s:%d has a Cleaner of this name, too: the one that is applied last replaces the other",
+					earlier.File, earlier.Line),
+				"give each one a name of its own; check those that belong to different clusters one after the other",
+			))
+		}
+	}
+	return found
+}

@@ -34,6 +34,7 @@ const (
 	EverythingMatches Code = "W-CLN-002"
 	HostNeedsFlag     Code = "W-CLN-003"
 	Overlap           Code = "W-CLN-004"
+	SameName          Code = "W-CLN-005"
 	ActionDefault     Code = "N-CLN-001"
 	FieldDeprecated   Code = "N-CLN-002"
 	FieldIgnored      Code = "N-CLN-003"
@@ -133,6 +134,7 @@ func fileTable() [][2]string {
 			"metrics are read from a host that the operator asks only if its --allowed-metric-hosts names it",
 		},
 		{string(Overlap), "two Cleaners act on the same objects"},
+		{string(SameName), "two Cleaners have the same name"},
 		{string(ActionDefault), "no action is set, so the Cleaner only reports"},
 		{string(FieldDeprecated), "a field has a newer place"},
 		{string(FieldIgnored), "a field is accepted and does nothing"},

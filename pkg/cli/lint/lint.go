@@ -69,9 +69,10 @@ type Result struct {
 	checked      []*check.Result
 }
 
-// compare finds Cleaners that act on the same objects. Problems stay in the order of the files.
+// compare finds Cleaners that act on the same objects, or have one name. Problems stay in the order of the files.
 func (r *Result) compare(sources []manifest.Source) {
 	r.Problems = append(r.Problems, check.Overlaps(r.checked)...)
+	r.Problems = append(r.Problems, check.SameNames(r.checked)...)
 	order := map[string]int{}
 	for i, source := range sources {
 		order[source.Name] = i
