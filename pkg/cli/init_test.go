@@ -69,6 +69,39 @@ func TestInitSuggests(t *testing.T) {
 	}
 }
 
+// TestInitListAnswersQuestions: the recipe that answers a question is among the first in the list.
+func TestInitListAnswersQuestions(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]string{
+		"pods that crash": "crash-looping-pods", "old jobs": "finished-jobs", "PVCs nobody uses": "unused", "preview environments": "preview-namespaces",
+		"load balancers nobody uses": "load-balancers-without-endpoints", "restart deployments weekly": "rolling-restart", "not ready nodes": "lost-nodes",
+		"rolebindings of deleted users": "dangling-role-bindings", "keep last 5": "keep-newest", "rbac": "dangling-role-bindings",
+		"unused config maps": "unused", "cm nobody uses": "unused", "svc without endpoints": "services-without-endpoints", "evicted pods": "evicted-pods",
+		"scale deploy down at night": "scale-down-workloads", "expired certs": "expired-certificates", "terminating namespaces": "stuck-deletions",
+		"empty namespaces": "empty-namespaces", "pods that were OOM killed": "oom-killed-pods", "failed jobs": "failed-jobs", "old replicasets": "old-replica-sets",
+		"image pull errors": "image-pull-errors", "pending pods": "pending-pods", "released volumes": "released-persistent-volumes", "helm secrets": "helm-release-secrets",
+		"deprecated APIs": "deprecated-apis", "TTL annotations": "ttl-marks",
+	} {
+		for _, args := range [][]string{{question}, strings.Fields(question)} {
+			got := call(t.Context(), t, "", nil, append([]string{"init", "--list", "-o", "name"}, args...)...)
+			names := strings.Fields(got.out)
+			if at := slices.Index(names, want); got.code != 0 || at < 0 || at > 4 {
+				t.Errorf("%q: exit %d, %s is not among the first of %q %s", args, got.code, want, names, got.errOut)
+			}
+		}
+	}
+	for word, want := range map[string]string{"tags": "to see all", "weeks": "to see all", "deploymnts": `did you mean "deployment"?`, "zebra": "to see all"} {
+		got := call(t.Context(), t, "", nil, "init", "--list", word)
+		if got.code != codes.ExitError && got.out == "" || got.code == codes.ExitError && !strings.Contains(got.errOut, want) {
+			t.Errorf("%s: exit %d, want %s in\n%s%s", word, got.code, want, got.out, got.errOut)
+		}
+	}
+	got := call(t.Context(), t, "", nil, "init", "--list", "xylophone", "evicted")
+	if got.code != 0 || !strings.Contains(got.out, "evicted-pods") || !strings.Contains(got.errOut, "no recipe is about all of these words; these are about some of them") {
+		t.Errorf("a word that none has: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
 // TestInitWritesNoDeadLinks: a file of users is in no directory of the repository.
 func TestInitWritesNoDeadLinks(t *testing.T) {
 	all, err := recipes.All()
