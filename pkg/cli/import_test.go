@@ -146,6 +146,16 @@ func TestImportOfNothingFromCluster(t *testing.T) {
 	}
 }
 
+// TestImportSaysOnceWhatHasNoCopies, although two Cleaners have a kind in common.
+func TestImportSaysOnceWhatHasNoCopies(t *testing.T) {
+	t.Parallel()
+	const rules = "rules:\n- {id: a, resources: [pods], ttl: 1d, jmespath: 'metadata.labels.a'}\n- {id: b, resources: [jobs, pods], ttl: 1d, jmespath: 'metadata.labels.b'}\n"
+	got := call(t.Context(), t, rules, nil, "import", "kube-janitor", "-")
+	if strings.Count(got.errOut, "Pod objects that a controller manages") != 1 || !strings.Contains(got.errOut, "; nor of finished Jobs") {
+		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
 // TestImportFromClusterWithoutKyverno is one line: what the API server measures at each request has no labels.
 func TestImportFromClusterWithoutKyverno(t *testing.T) {
 	got := newSite(t).call(t.Context(), nil, "import", "kyverno", "--from-cluster")

@@ -60,18 +60,23 @@ func copies(from source, acting []*draft) string {
 	var lacking []string
 	for _, d := range acting {
 		c := d.cleaner.DeepCopy()
-		c.Spec.Action = ptr.To(d.action) // a Scan keeps none
-		if words := journal.MayLackCopies(c); words != "" && !slices.Contains(lacking, words) {
-			lacking = append(lacking, words)
+		c.Spec.Action = ptr.To(d.action)                                       // a Scan keeps none
+		for words := range strings.SplitSeq(journal.MayLackCopies(c), norOf) { // Cleaners may have kinds in common
+			if words != "" && !slices.Contains(lacking, words) {
+				lacking = append(lacking, words)
+			}
 		}
 	}
 	text := fmt.Sprintf("%s keeps %s; KubeCleaner keeps a copy of what it deletes or changes for %d days (%s restore)",
 		from.title, from.copies, v1alpha1.DefaultRetention/(24*time.Hour), terminal.Program)
 	if len(lacking) > 0 {
-		text += ", but none of " + strings.Join(lacking, "; nor of ")
+		text += ", but none of " + strings.Join(lacking, norOf)
 	}
 	return text
 }
+
+// norOf stands between the objects of which a Cleaner keeps no copies.
+const norOf = "; nor of "
 
 // mayMeetProtected reports whether a Cleaner looks into more than one namespace that is not protected.
 func mayMeetProtected(spec *v1alpha1.CleanerSpec) bool {

@@ -95,8 +95,9 @@ func negated(selector *metav1.LabelSelector) string {
 	return text
 }
 
-// excluded is the condition, which a selector has by a name, under which an object of a selector is excluded by all filters of an alternative. It is
-// empty when all of its objects are. What cannot be told of an object excludes it: then the Cleaner selects less.
+// excluded is the condition, which a selector has by a name, under which an object is excluded by all filters of an
+// alternative. It is empty when all of its objects are. What cannot be told of an object excludes it: then the Cleaner
+// selects less.
 func (p *policy) excluded(
 	s *v1alpha1.ResourceSelector,
 	alternative []placed,

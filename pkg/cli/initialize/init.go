@@ -41,7 +41,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		Short: "Write a Cleaner from a recipe",
 		Long: "Writes the Cleaner of a recipe to the standard output, with comments that say what it finds, what else it may hit, which rights\n" +
 			"it needs, and how to arm it. It only reports, unless --action says otherwise. --list shows the recipes; with WORDs, only those\n" +
-			"that are about all of them. No cluster is needed.\n\n" +
+			"that are about all of them or, if there are none, about the most. No cluster is needed.\n\n" +
 			"--for changes the time that the recipe has: how long an object must have been found so, or else the time in its condition, or\n" +
 			"else its age. A flag that the recipe cannot honour is refused.",
 		Example: "  kubectl cleaner init --list\n  kubectl cleaner init --list crash\n" +

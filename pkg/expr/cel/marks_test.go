@@ -81,7 +81,7 @@ func TestExpiresAtOfDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for meta, want := range map[string]bool{
-		"":                                      false,
+		"":                                       false,
 		`, "annotations": {"cleaner/ttl": "7d"}`: false, `, "annotations": {"cleaner/ttl": "12h"}`: true,
 		`, "annotations": {"cleaner/ttl": "1h"}`: true, `, "annotations": {"cleaner/ttl": "forever"}`: false,
 	} {
