@@ -61,6 +61,14 @@ func (c *clinic) brokenOperators() []injury {
 			}
 		}
 	}
+	stale := lease(func(l *coordinationv1.Lease) {
+		l.Spec.RenewTime = ptr.To(metav1.NewMicroTime(time.Now().Add(-10 * time.Minute)))
+	})
+	none := func() func() {
+		c.deployment.Spec.Replicas = ptr.To[int32](0)
+		c.update()
+		return func() { c.deployment.Spec.Replicas = ptr.To[int32](1); c.update() }
+	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.namespace}}
 	annotate := func(value string) {
 		patch := `{"metadata":{"annotations":{"` + v1alpha1.StopAnnotation + `":` + value + `}}}`
@@ -71,15 +79,22 @@ func (c *clinic) brokenOperators() []injury {
 		{"no Pod", func() func() {
 			c.available(0)
 			return func() { c.available(1) }
-		}, "FAIL operator: Deployment/" + c.namespace, "no Pod of it is available: no Cleaner runs (exceeded quota: compute)", codes.ExitError, nil},
+		}, "FAIL operator: Deployment/" + c.namespace, "no Pod of it is available (exceeded quota: compute), and yet pod-1 leads: Cleaners run", codes.ExitError, nil},
+		{"no Pod, and no leader", func() func() {
+			c.available(0)
+			well := stale()
+			return func() { well(); c.available(1) }
+		}, "FAIL operator: Deployment/" + c.namespace, "no Pod of it is available (exceeded quota: compute): no Cleaner runs", codes.ExitError, nil},
 		{"scaled to 0", func() func() {
-			c.deployment.Spec.Replicas = ptr.To[int32](0)
-			c.update()
-			return func() { c.deployment.Spec.Replicas = ptr.To[int32](1); c.update() }
-		}, "FAIL operator", "it is scaled to 0", codes.ExitError, nil},
-		{"a stale Lease", lease(func(l *coordinationv1.Lease) {
-			l.Spec.RenewTime = ptr.To(metav1.NewMicroTime(time.Now().Add(-10 * time.Minute)))
-		}), "FAIL leader: Lease/" + c.namespace, "pod-1 has not renewed it for ", codes.ExitError, nil},
+			mend := none()
+			well := stale()
+			return func() { well(); mend() }
+		}, "FAIL operator", "it is scaled to 0: no Cleaner runs", codes.ExitError, nil},
+		{
+			"outside of the cluster", none, "WARN operator: Deployment/" + c.namespace,
+			"it is scaled to 0, and yet pod-1 leads: Cleaners run, by an operator elsewhere or one that ends just now", codes.ExitPartial, nil,
+		},
+		{"a stale Lease", stale, "FAIL leader: Lease/" + c.namespace, "pod-1 has not renewed it for ", codes.ExitError, nil},
 		{"a new operator", func() func() {
 			well := lease(func(l *coordinationv1.Lease) {
 				l.Spec.RenewTime = ptr.To(metav1.NewMicroTime(time.Now().Add(-2 * time.Minute)))
@@ -170,6 +185,10 @@ func (c *clinic) brokenCleaners() []injury {
 		{
 			"no rights", edit(func(s *v1alpha1.CleanerSpec) { s.ServiceAccountRef = account }), "FAIL rights" + me,
 			"ServiceAccount " + account.String() + " may not list configmaps in namespace " + c.namespace + ", delete configmaps in namespace " + c.namespace, codes.ExitError, nil,
+		},
+		{
+			"an account that is gone", edit(func(s *v1alpha1.CleanerSpec) { s.ServiceAccountRef = account }), "WARN rights" + me,
+			"ServiceAccount " + account.String() + " does not exist, and the Cleaner still acts: RBAC grants rights to the name", codes.ExitError, nil,
 		},
 		{
 			"an account without the policy", edit(func(s *v1alpha1.CleanerSpec) { s.ServiceAccountRef = account }), "FAIL policies" + me,

@@ -10,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -22,83 +20,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
-
-// operator looks whether one operator runs.
-func (p *patient) operator(context.Context) (lines []Line, well string) {
-	if p.deploymentsErr != nil {
-		return []Line{unread("", "the operator's Deployment could not be looked for", p.deploymentsErr)}, ""
-	}
-	if len(p.deployments) == 0 {
-		return []Line{
-			{
-				Status:  Fail,
-				Message: "there is no Deployment of the operator: no Cleaner runs",
-				WayOut:  "install KubeCleaner, or give its Deployment the labels of config/manager",
-			},
-		}, ""
-	}
-	var names []string
-	for i := range p.deployments {
-		d := &p.deployments[i]
-		names = append(names, d.Namespace+"/"+d.Name)
-		if line, wrong := unavailable(d); wrong {
-			lines = append(lines, line)
-		}
-	}
-	if len(p.deployments) > 1 {
-		lines = append(lines, Line{
-			Status:  Fail,
-			Message: "there are several operators, which act on the same Cleaners: " + strings.Join(names, ", "),
-			WayOut:  "remove all but one",
-		})
-	}
-	return lines, fmt.Sprintf("Deployment %s is available", strings.Join(names, ", "))
-}
-
-// unavailable says why a Deployment has no Pod that works.
-func unavailable(d *appsv1.Deployment) (Line, bool) {
-	line := Line{Status: Fail, Object: ref("Deployment", d.Namespace, d.Name)}
-	look := fmt.Sprintf("kubectl -n %s describe pods -l app.kubernetes.io/component=manager", d.Namespace)
-	switch wanted := ptr.Deref(d.Spec.Replicas, 1); {
-	case wanted == 0:
-		line.Message, line.WayOut = "it is scaled to 0: no Cleaner runs", fmt.Sprintf(
-			"kubectl -n %s scale deployment %s --replicas=1",
-			d.Namespace,
-			d.Name,
-		)
-	case d.Status.AvailableReplicas == 0:
-		line.Message, line.WayOut = "no Pod of it is available: no Cleaner runs"+because(d), look
-	case d.Status.AvailableReplicas < wanted:
-		line.Status, line.Message, line.WayOut = Warn, fmt.Sprintf(
-			"%d of %d Pods are available%s",
-			d.Status.AvailableReplicas,
-			wanted,
-			because(d),
-		), look
-	default:
-		return Line{}, false
-	}
-	return line, true
-}
-
-// because is what the Deployment's conditions say of the cause.
-func because(d *appsv1.Deployment) string {
-	for _, typ := range []appsv1.DeploymentConditionType{
-		appsv1.DeploymentReplicaFailure, appsv1.DeploymentProgressing,
-		appsv1.DeploymentAvailable,
-	} {
-		for _, c := range d.Status.Conditions {
-			isBad := c.Status == corev1.ConditionFalse
-			if typ == appsv1.DeploymentReplicaFailure {
-				isBad = c.Status == corev1.ConditionTrue
-			}
-			if c.Type == typ && isBad && c.Message != "" {
-				return " (" + strings.TrimSuffix(c.Message, ".") + ")"
-			}
-		}
-	}
-	return ""
-}
 
 // leader looks whether somebody renews the Lease.
 func (p *patient) leader(ctx context.Context) (lines []Line, well string) {

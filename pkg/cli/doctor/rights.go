@@ -142,6 +142,7 @@ func (p *patient) lacks(
 	needed []rights.Right,
 ) (lines []Line, err error) {
 	object, account := ref("Cleaner", c.Name), operator
+	lines = append(lines, p.accountGone(ctx, c)...)
 	wayOut := "grant it to the operator (config/rbac/cleaner_targets_role.yaml, or rbac.mode of the chart), or let the Cleaner name an account"
 	if named := c.Spec.ServiceAccountRef; named != nil {
 		account, wayOut = *named, fmt.Sprintf("%s rbac %s | kubectl apply -f -", terminal.Program, c.Name)

@@ -1,0 +1,118 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// operator looks whether one operator runs.
+func (p *patient) operator(ctx context.Context) (lines []Line, well string) {
+	if p.deploymentsErr != nil {
+		return []Line{unread("", "the operator's Deployment could not be looked for", p.deploymentsErr)}, ""
+	}
+	leader := p.leaderName(ctx)
+	if len(p.deployments) == 0 {
+		return []Line{
+			{
+				Status:  Fail,
+				Message: "there is no Deployment of the operator" + soRuns(leader),
+				WayOut:  "install KubeCleaner, or give its Deployment the labels of config/manager",
+			},
+		}, ""
+	}
+	var names []string
+	for i := range p.deployments {
+		d := &p.deployments[i]
+		names = append(names, d.Namespace+"/"+d.Name)
+		if line, wrong := unavailable(d, leader); wrong {
+			lines = append(lines, line)
+		}
+	}
+	if len(p.deployments) > 1 {
+		lines = append(lines, Line{
+			Status:  Fail,
+			Message: "there are several operators, which act on the same Cleaners: " + strings.Join(names, ", "),
+			WayOut:  "remove all but one",
+		})
+	}
+	return lines, fmt.Sprintf("Deployment %s is available", strings.Join(names, ", "))
+}
+
+// unavailable says why a Deployment has no Pod that works. leader is who leads, if somebody does.
+func unavailable(d *appsv1.Deployment, leader string) (Line, bool) {
+	line := Line{Status: Fail, Object: ref("Deployment", d.Namespace, d.Name)}
+	look := fmt.Sprintf("kubectl -n %s describe pods -l app.kubernetes.io/component=manager", d.Namespace)
+	switch wanted := ptr.Deref(d.Spec.Replicas, 1); {
+	case wanted == 0:
+		if leader != "" {
+			line.Status = Warn
+		}
+		line.Message, line.WayOut = "it is scaled to 0"+soRuns(leader), fmt.Sprintf(
+			"kubectl -n %s scale deployment %s --replicas=1",
+			d.Namespace,
+			d.Name,
+		)
+	case d.Status.AvailableReplicas == 0:
+		line.Message, line.WayOut = "no Pod of it is available"+because(d)+soRuns(leader), look
+	case d.Status.AvailableReplicas < wanted:
+		line.Status, line.Message, line.WayOut = Warn, fmt.Sprintf(
+			"%d of %d Pods are available%s",
+			d.Status.AvailableReplicas,
+			wanted,
+			because(d),
+		), look
+	default:
+		return Line{}, false
+	}
+	return line, true
+}
+
+// soRuns says whether Cleaners run although the Deployment has no Pod that works: the operator may run elsewhere, such as
+// on the machine of a developer.
+func soRuns(leader string) string {
+	if leader == "" {
+		return ": no Cleaner runs"
+	}
+	return ", and yet " + leader + " leads: Cleaners run, by an operator elsewhere or one that ends just now"
+}
+
+// leaderName is who leads by the Lease. It is empty when nobody does, and when that could not be read: the check leader
+// says so.
+func (p *patient) leaderName(ctx context.Context) string {
+	var lease coordinationv1.Lease
+	if err := p.api.Read(ctx, cluster.LeasePath(p.namespace), &lease); err != nil || !cluster.IsLed(&lease, p.there) {
+		return ""
+	}
+	return terminal.OneLine(*lease.Spec.HolderIdentity)
+}
+
+// because is what the Deployment's conditions say of the cause.
+func because(d *appsv1.Deployment) string {
+	for _, typ := range []appsv1.DeploymentConditionType{
+		appsv1.DeploymentReplicaFailure, appsv1.DeploymentProgressing,
+		appsv1.DeploymentAvailable,
+	} {
+		for _, c := range d.Status.Conditions {
+			isBad := c.Status == corev1.ConditionFalse
+			if typ == appsv1.DeploymentReplicaFailure {
+				isBad = c.Status == corev1.ConditionTrue
+			}
+			if c.Type == typ && isBad && c.Message != "" {
+				return " (" + strings.TrimSuffix(c.Message, ".") + ")"
+			}
+		}
+	}
+	return ""
+}
