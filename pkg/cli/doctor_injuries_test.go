@@ -12,6 +12,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -216,6 +217,14 @@ func (c *clinic) brokenCleaners() []injury {
 				c.says(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, "")
 			}
 		}, "FAIL k8s-cleaner" + me, `k8s-cleaner (field manager "manager")`, codes.ExitError, nil},
+		{"no room for Secrets", func() func() {
+			quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "few"}}
+			quota.Spec.Hard = corev1.ResourceList{"count/secrets": resource.MustParse("2")}
+			remove := c.make(quota)
+			quota.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: quota.Spec.Hard}
+			must(c.T, c.Status().Update(c.Context(), quota))
+			return remove
+		}, "FAIL copies: ResourceQuota/" + c.namespace + "/few", "it is used up: 2 of 2 (count/secrets). A run that cannot write its copies touches nothing", codes.ExitError, nil},
 		{"full", func() func() {
 			c.configMap("one", nil)
 			run := c.past(c.patient, "one")

@@ -41,6 +41,9 @@ func (p *patient) copies(ctx context.Context) (lines []Line, well string) {
 	if names := asked[v1alpha1.StorageVolume]; len(names) > 0 {
 		lines = append(lines, p.volume(ctx, names)...)
 	}
+	if len(asked) > 0 {
+		lines = append(lines, p.quotas(ctx)...)
+	}
 	for _, name := range asked[v1alpha1.StorageNone] {
 		lines = append(lines, Line{
 			Status:  Warn,
