@@ -248,8 +248,8 @@ func TestRestoreFindsTheNewestCopy(t *testing.T) {
 		}
 		s.pastAt(metav1.NewTime(nominal.Add(time.Duration(n)*time.Hour)), c, names...)
 	}
-	s.wants(s.call(t.Context(), later, "restore", "configmap/"+s.namespace+"/a", "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
-		"note: the newest copy of configmap/NS/a is that of run unused-NS-SECONDS of cleaner unused-NS, 4h ago\n"+touchedBy+"1 object was restored\n"+allowOne("a"))
+	s.wants(s.call(t.Context(), later, "restore", "cm/"+s.namespace+"/a", "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
+		"note: the newest copy of cm/NS/a is that of run unused-NS-SECONDS of cleaner unused-NS, 4h ago\n"+touchedBy+"1 object was restored\n"+allowOne("a"))
 	var back corev1.ConfigMap
 	must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "a"}, &back))
 	if back.Labels["copy"] != "1" {

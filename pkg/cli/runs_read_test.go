@@ -80,7 +80,7 @@ func TestRunIsReadByPeople(t *testing.T) {
 		"Deleted   ConfigMap   shop   1   unused\nProtected   ConfigMap   shop   1   annotated cleaner/protect (it matches: unused)\n\n"+columns+"Denied   shop   ConfigMap   c   a webhook said no\n",
 		"... and 3 more; for all of them: kubectl cleaner runs unused-NS-SECONDS --limit 0; for some of them: --outcome, --namespace, --kind\n")
 	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name, "--outcome", "deleted,Failed", "-n", "shop"), codes.ExitDone, head+columns+"Deleted   shop   ConfigMap   b   unused\n", "")
-	s.wants(s.call(t.Context(), aDayLater, "runs", run.Name, "--kind", "Secret"), codes.ExitDone, strings.TrimSuffix(head, "\n"), "note: no object of the run is as the flags ask for\n")
+	s.wants(s.call(t.Context(), aDayLater, "runs", run.Name, "--kind", "Secret"), codes.ExitDone, strings.TrimSuffix(head, "\n"), "note: of run unused-NS-SECONDS, no object matches --kind Secret; all its objects are of the kind ConfigMap\n")
 	if got := s.call(t.Context(), nil, "runs", run.Name, "--outcome", "Denied", "-o", "json"); !strings.Contains(got.out, `"name": "c"`) || strings.Contains(got.out, `"name": "b"`) {
 		t.Errorf("-o json does not go by --outcome:\n%s", got.out)
 	}

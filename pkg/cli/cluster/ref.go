@@ -42,5 +42,5 @@ func (w Ref) String() string {
 
 // Is reports whether it names the object.
 func (w Ref) Is(o object.Object) bool {
-	return strings.EqualFold(w.Kind, o.Kind.Kind) && w.Namespace == o.Namespace && w.Name == o.Name
+	return object.IsCalled(o.Kind.GroupKind(), w.Kind) && w.Namespace == o.Namespace && w.Name == o.Name
 }

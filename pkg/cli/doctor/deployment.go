@@ -79,8 +79,8 @@ func unavailable(d *appsv1.Deployment, leader string) (Line, bool) {
 	return line, true
 }
 
-// soRuns says whether Cleaners run although the Deployment has no Pod that works: the operator may run elsewhere, such as
-// on the machine of a developer.
+// soRuns says whether Cleaners run although the Deployment has no Pod that works: the operator may run elsewhere, such
+// as on the machine of a developer.
 func soRuns(leader string) string {
 	if leader == "" {
 		return ": no Cleaner runs"

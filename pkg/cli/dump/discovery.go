@@ -36,34 +36,6 @@ func (d *Cluster) discovery(root string) discoveryv2.APIGroupDiscoveryList {
 	return list
 }
 
-// shortNames are what kubectl's users call the kinds that they write most often.
-var shortNames = map[string]string{
-	"ConfigMap":                "cm",
-	"Service":                  "svc",
-	"ServiceAccount":           "sa",
-	"PersistentVolume":         "pv",
-	"PersistentVolumeClaim":    "pvc",
-	"Namespace":                "ns",
-	"Node":                     "no",
-	"Pod":                      "po",
-	"ReplicationController":    "rc",
-	"Deployment":               "deploy",
-	"StatefulSet":              "sts",
-	"DaemonSet":                "ds",
-	"ReplicaSet":               "rs",
-	"CronJob":                  "cj",
-	"HorizontalPodAutoscaler":  "hpa",
-	"PodDisruptionBudget":      "pdb",
-	"Ingress":                  "ing",
-	"NetworkPolicy":            "netpol",
-	"StorageClass":             "sc",
-	"PriorityClass":            "pc",
-	"CustomResourceDefinition": "crd crds",
-}
-
-// ShortNames are what kubectl's users call a built-in kind besides its name.
-func ShortNames(kind string) []string { return strings.Fields(shortNames[kind]) }
-
 func discovered(kinds map[string]*servedKind) []discoveryv2.APIResourceDiscovery {
 	var found []discoveryv2.APIResourceDiscovery
 	for _, kind := range kinds {
@@ -76,7 +48,7 @@ func discovered(kinds map[string]*servedKind) []discoveryv2.APIResourceDiscovery
 			SingularResource: strings.ToLower(kind.Kind.Kind),
 			Scope:            scope,
 			Verbs:            []string{"get", "list"},
-			ShortNames:       ShortNames(kind.Kind.Kind),
+			ShortNames:       object.ShortNames(kind.Kind.Kind),
 			ResponseKind:     &metav1.GroupVersionKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind.Kind},
 		})
 	}

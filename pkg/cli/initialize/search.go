@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/config/recipes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
@@ -245,6 +244,5 @@ func (r *recipe) hasKind(name string) bool {
 
 // isCalled reports whether users call a kind so: by its name, its plural, or a short name of kubectl.
 func isCalled(kind object.Kind, name string) bool {
-	name = strings.ToLower(name)
-	return name == strings.ToLower(kind.Kind) || name == kind.Resource || slices.Contains(dump.ShortNames(kind.Kind), name)
+	return strings.EqualFold(name, kind.Resource) || object.IsCalled(kind.GroupKind(), name)
 }

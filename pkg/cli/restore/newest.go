@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // objectOf reads the argument as the name of an object. It is false of a run's name, also as kubectl prints it.
@@ -73,7 +75,8 @@ func touched(run *v1alpha1.CleanerRun, ref cluster.Ref) bool {
 	for i := range run.Status.Objects {
 		switch o := &run.Status.Objects[i]; o.Outcome {
 		case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeFoundGone:
-			if strings.EqualFold(o.Kind, ref.Kind) && o.Namespace == ref.Namespace && o.Name == ref.Name {
+			kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()
+			if object.IsCalled(kind, ref.Kind) && o.Namespace == ref.Namespace && o.Name == ref.Name {
 				return true
 			}
 		}

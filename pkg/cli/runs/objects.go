@@ -10,10 +10,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
@@ -56,14 +58,47 @@ func (f *filter) check() string {
 	return ""
 }
 
-// wants reports whether an object is asked for. A kind may be written with its group, as Deployment.apps.
+// wants reports whether an object is asked for. A kind may be written as people call it, as cm or deployments.apps.
 func (f *filter) wants(o *v1alpha1.ObjectOutcome) bool {
-	group, _, hasGroup := strings.Cut(o.APIVersion, "/")
-	if !hasGroup {
-		group = ""
-	}
+	kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()
 	return among(f.outcomes, string(o.Outcome)) && among(f.namespaces, o.Namespace) &&
-		(among(f.kinds, o.Kind) || among(f.kinds, o.Kind+"."+group))
+		(len(f.kinds) == 0 || slices.ContainsFunc(f.kinds, func(word string) bool { return object.IsCalled(kind, word) }))
+}
+
+// words are the filter as the flags say it: "--kind cm --namespace shop".
+func (f *filter) words() string {
+	var parts []string
+	for _, flag := range []struct {
+		name   string
+		values []string
+	}{{"outcome", f.outcomes}, {"namespace", f.namespaces}, {"kind", f.kinds}} {
+		if len(flag.values) > 0 {
+			parts = append(parts, "--"+flag.name+" "+strings.Join(flag.values, ","))
+		}
+	}
+	return terminal.OneLine(strings.Join(parts, " "))
+}
+
+// kindsOf are the kinds of the objects, in words.
+func kindsOf(objects []v1alpha1.ObjectOutcome) string {
+	var kinds []string
+	for i := range objects {
+		kinds = append(kinds, objects[i].Kind)
+	}
+	slices.Sort(kinds)
+	return terminal.OneLine(terminal.AndList(slices.Compact(kinds)))
+}
+
+// tellNone says that no object is as the flags ask for, and of which kinds there are some: it may be misspelled.
+func (o *options) tellNone(run *v1alpha1.CleanerRun) {
+	has := "the run lists no objects at all"
+	if kinds := kindsOf(run.Status.Objects); kinds != "" {
+		has = "its objects are of the kinds " + kinds
+		if !strings.Contains(kinds, " ") {
+			has = "all its objects are of the kind " + kinds
+		}
+	}
+	o.Note("of run %s, no object matches %s; %s", run.Name, o.words(), has)
 }
 
 // among reports whether the word is among those that are wanted, or all are.
