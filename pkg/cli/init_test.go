@@ -97,7 +97,7 @@ func TestInitListAnswersQuestions(t *testing.T) {
 		}
 	}
 	got := call(t.Context(), t, "", nil, "init", "--list", "xylophone", "evicted")
-	if got.code != 0 || !strings.Contains(got.out, "evicted-pods") || !strings.Contains(got.errOut, "no recipe is about all of these words; these are about some of them") {
+	if got.code != 0 || !strings.Contains(got.out, "evicted-pods") || !strings.Contains(got.errOut, `no recipe is about all of "xylophone evicted"; these are about some of it`) {
 		t.Errorf("a word that none has: exit %d\n%s%s", got.code, got.out, got.errOut)
 	}
 }

@@ -56,6 +56,7 @@ type listed struct {
 
 // print lists the recipes of the group that are about all words.
 func (o *options) print(known []recipe, words []string) error {
+	asked := strings.Join(words, " ")
 	words = wordsOf(words)
 	of := slices.DeleteFunc(
 		slices.Clone(known),
@@ -63,10 +64,10 @@ func (o *options) print(known []recipe, words []string) error {
 	)
 	shown, all := search(of, words)
 	if len(shown) == 0 {
-		return none(known, words, o.group)
+		return none(known, asked, o.group)
 	}
 	if !all {
-		o.Note("no recipe is about all of these words; these are about some of them")
+		o.Note("no recipe is about all of %s; these are about some of it", terminal.Quoted(asked))
 	}
 	switch o.output {
 	case "json":

@@ -66,7 +66,7 @@ var keywords = map[string]string{
 }
 
 // none says that no recipe is about the words, with the nearest word that recipes have in their names.
-func none(known []recipe, words []string, group string) error {
+func none(known []recipe, asked, group string) error {
 	var texts []string
 	for i := range known {
 		r := &known[i]
@@ -76,16 +76,16 @@ func none(known []recipe, words []string, group string) error {
 	}
 	slices.Sort(texts)
 	hint := "to see all: kubectl cleaner init --list"
-	for _, word := range words {
+	for _, word := range wordsOf([]string{asked}) {
 		near := suggest.Nearest(word, texts)
 		if len(word) < minMistyped || len(near) < minMistyped || len(withWords(known, []string{word})) > 0 {
 			continue
 		}
 		hint = "did you mean " + terminal.Quoted(near) + "?"
 	}
-	about := "about " + terminal.Quoted(strings.Join(words, " "))
+	about := "about " + terminal.Quoted(asked)
 	if group != "all" {
-		about = strings.TrimSpace(map[bool]string{true: about}[len(words) > 0] + " in the group " + group)
+		about = strings.TrimSpace(map[bool]string{true: about}[asked != ""] + " in the group " + group)
 	}
 	return terminal.Fail(codes.RecipeNotFound, errors.New("there is no recipe "+about), hint)
 }
