@@ -31,7 +31,7 @@ func (o *options) one(ctx context.Context, api *cluster.Client, run *v1alpha1.Cl
 	if objects := o.inOrder(run.Status.Objects); len(objects) > 0 {
 		o.printObjects(run, objects)
 	} else if !o.isEmpty() {
-		o.Note("no object of the run is as the flags ask for")
+		o.tellNone(run)
 	}
 	o.printOmitted(run)
 	return unread
@@ -148,12 +148,15 @@ func (o *options) printOmitted(run *v1alpha1.CleanerRun) {
 	if omitted == 0 {
 		return
 	}
-	all := ""
+	why, all := "the run was not going to touch "+terminal.Plural(omitted, "it", "them")+", and", ""
+	if run.Status.Acted == 0 && run.Status.Phase != v1alpha1.RunCompleted { // it may well have been going to
+		why = "the run touched nothing, and"
+	}
 	if run.Spec.Action == v1alpha1.ActionScan {
 		all = fmt.Sprintf("; %s preview %s --limit 0 lists all that match now", terminal.Program, run.Spec.Cleaner)
 	}
 	o.Note(
-		"%s not listed: the run was not going to touch %s, and the record has no room; status.tallies counts them%s",
+		"%s not listed: %s the record has no room; status.tallies counts them%s",
 		terminal.Grouped(
 			omitted,
 			"more object",
@@ -162,7 +165,7 @@ func (o *options) printOmitted(run *v1alpha1.CleanerRun) {
 			"is",
 			"are",
 		),
-		terminal.Plural(omitted, "it", "them"),
+		why,
 		all,
 	)
 }
