@@ -118,6 +118,9 @@ func TestNoFlagWithoutEffect(t *testing.T) {
 		"stop -A":                                        "takes no -A: it stops everything",
 		"why ConfigMap/a --all-namespaces":               "takes no --all-namespaces: it is about one object",
 		"restore x -n shop":                              "takes no -n: --only, or KIND/NAMESPACE/NAME, says which objects come back",
+		"run -l team=a":                                  "takes no labels (-l), but one Cleaner, by its name: each run is asked for and confirmed by itself",
+		"restore --selector team=a":                      "takes no labels (-l), but one run or one object, by its name",
+		"cancel -l team=a":                               "takes no labels (-l), but one run, by its name or that of its Cleaner; stop ends all of them",
 		"lint -n shop":                                   "takes no -n: it asks no cluster",
 		"import kyverno a.yaml --context prod":           "--context says which cluster to ask; add --from-cluster, or leave it out",
 	} {

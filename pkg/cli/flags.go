@@ -21,6 +21,9 @@ func mistaken(cmd *cobra.Command, err error) string {
 		if why := noScope(cmd, unknown.GetSpecifiedName()); why != "" {
 			return why
 		}
+		if why := noSelector(cmd, unknown.GetSpecifiedName()); why != "" {
+			return why
+		}
 	}
 	if unknown != nil && unknown.GetSpecifiedShortnames() == "" {
 		return err.Error() + nearFlag(cmd, unknown.GetSpecifiedName())

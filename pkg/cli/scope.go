@@ -47,3 +47,20 @@ func noScope(cmd *cobra.Command, flag string) string {
 	}
 	return "takes no " + written + ": " + cmp.Or(why, "Cleaners belong to no namespace")
 }
+
+// noSelector says why a command has no -l. It is empty for other flags, and for commands that are about no Cleaner or
+// run of the cluster.
+func noSelector(cmd *cobra.Command, flag string) string {
+	if flag != "l" && flag != "selector" {
+		return ""
+	}
+	takes := map[string]string{
+		"run":     "one Cleaner, by its name: each run is asked for and confirmed by itself",
+		"restore": "one run or one object, by its name: what comes back is confirmed by itself",
+		"cancel":  "one run, by its name or that of its Cleaner; stop ends all of them",
+	}[cmd.Name()]
+	if takes == "" {
+		return ""
+	}
+	return "takes no labels (-l), but " + takes
+}
