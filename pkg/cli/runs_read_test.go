@@ -97,7 +97,7 @@ func TestRunsUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"runs --diff":                "--outcome, --namespace, --kind, --limit and --diff are for one run: write its name, or that of its Cleaner",
 		"runs x --outcome Delete":    `--outcome "Delete": there is no such outcome; did you mean Deleted?`,
-		"runs x --diff -o json":      "--diff is only for people, and prints a table; programs can compare two runs: runs RUN -o json",
+		"runs x --diff -o json":      "--diff prints a table; leave -o json out; programs get the objects of each run without --diff",
 		"runs x --limit -1":          "--limit must be at least 0",
 		"runs --outcome Deleted":     "--outcome, --namespace, --kind, --limit and --diff are for one run: write its name, or that of its Cleaner",
 		"runs x --outcome Qqqqqqqqq": `--outcome "Qqqqqqqqq": there is no such outcome; there are Failed, Denied,`,

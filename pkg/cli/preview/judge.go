@@ -63,7 +63,7 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 		return unreachable
 	}
 	j.tellRest(live, found)
-	return j.tell(ctx, runner, cleaner, found)
+	return j.tell(ctx, live, found)
 }
 
 // unreachable says that the cluster did not answer at all: then no other Cleaner can be judged either, and one line
@@ -100,12 +100,13 @@ func invalid(cleaner *v1alpha1.Cleaner, message string) error {
 }
 
 // tell tells what was found, apart from the rows, and keeps it for -o json and the like.
-func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, found *run.Preview) error {
+func (j *job) tell(ctx context.Context, l *live, found *run.Preview) error {
+	cleaner := l.cleaner
 	result := newResult(cleaner, found, j.shows)
 	j.results = append(j.results, result)
 	j.findings += result.findings
 	j.unknown += result.unread
-	if err := j.explain(ctx, runner, cleaner, found); err != nil {
+	if err := j.explain(ctx, l.runner, cleaner, found); err != nil {
 		return err
 	}
 	var unknown *selector.UnknownKindError
@@ -120,6 +121,13 @@ func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 	j.tellIdentity(cleaner)
 	j.tellAlong(cleaner, found, result)
 	j.printUncopied(cleaner, found)
+	j.tellWrong(ctx, l, found, result)
+	return nil
+}
+
+// tellWrong says what keeps a run from doing all that it should, and has the command exit so.
+func (j *job) tellWrong(ctx context.Context, l *live, found *run.Preview, result result) {
+	cleaner := l.cleaner
 	switch {
 	case j.dump != nil && found.Incomplete != nil && dump.IsLacking(found.Incomplete):
 		j.lacks = true // tellMissing says it
@@ -141,8 +149,23 @@ func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 				first(found, v1alpha1.OutcomeFailed),
 			) + "; the reasons stand beside the objects",
 		}))
+	case l.refused > 0:
+		j.fails(j.Conclude(ctx, &terminal.Failure{
+			Exit: codes.ExitPartial,
+			Code: codes.ChangeFailed,
+			Err: fmt.Errorf("cleaner %q: the API server would refuse to touch %s", cleaner.Name,
+				terminal.Counted(int(l.refused), "object")),
+			Hint: "the reasons stand beside the objects; a run would fail in the same way",
+		}))
+	case l.forbidden != "":
+		j.fails(j.Conclude(ctx, &terminal.Failure{
+			Exit: codes.ExitPartial,
+			Code: codes.ClusterForbidden,
+			Err: fmt.Errorf("cleaner %q: %s may not do this, so a run with its rights would fail: %s", cleaner.Name,
+				j.Overrides.AuthInfo.Impersonate, terminal.OneLine(l.forbidden)),
+			Hint: "the rights that it needs: " + terminal.Program + " rbac " + cleaner.Name,
+		}))
 	}
-	return nil
 }
 
 // tellUntil says that a run would only report now, although the preview shows what it would do.

@@ -42,6 +42,8 @@ type live struct {
 	beyond beyond
 	// refused is how many objects the API server would refuse to touch.
 	refused int64
+	// forbidden is what the account of --as may not do of that.
+	forbidden string
 }
 
 func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
@@ -177,7 +179,11 @@ func (j *job) tellRest(l *live, found *run.Preview) {
 	if !j.printsTable() {
 		return
 	}
-	if l.stale(found) {
+	switch {
+	case !l.stale(found):
+	case l.rows == 0 && len(l.beyond) == 0: // nobody has seen anything of it
+		l.pending, l.shown = nil, nil
+	default:
 		l.flush("")
 		why := "the cluster changed while it was read"
 		if l.refused > 0 {

@@ -69,7 +69,11 @@ func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refus
 		refused += a.samples[kind].refused
 		a.tell(kind)
 	}
-	if a.forbidden != "" {
+	switch {
+	case a.forbidden == "":
+	case j.Overrides.AuthInfo.Impersonate != "": // its rights are what is asked about
+		l.forbidden = a.forbidden
+	default:
 		j.Note(
 			"whether the API server would do all this is not known, because you may not: %s",
 			terminal.OneLine(a.forbidden),
@@ -137,11 +141,17 @@ func (a *asking) tell(kind object.Kind) {
 	if s.refused == 0 || s.known == s.planned {
 		return
 	}
+	others := "it may refuse others"
+	if s.refused == s.asked {
+		others = fmt.Sprintf("it was not asked about the other %s, and will most likely refuse them",
+			terminal.Thousands(s.planned-s.known))
+	}
 	a.job.Note(
-		"the API server was asked, as a dry run, about %s of %s, and would refuse %s of these; it may refuse others as well: --dry-run-all asks about all",
+		"the API server was asked, as a dry run, about %s of %s, and would refuse %s of these; %s as well: --dry-run-all asks about all",
 		terminal.Thousands(s.asked),
 		terminal.Kinds(s.planned, terminal.OneLine(kind.Kind)),
 		terminal.Thousands(s.refused),
+		others,
 	)
 }
 

@@ -104,7 +104,7 @@ func (o *options) misused(named bool) string {
 	case o.selector != "" && named:
 		return "--selector chooses Cleaners; leave it out, or the name"
 	case o.diffs && o.output != "table":
-		return "--diff is only for people, and prints a table; programs can compare two runs: runs RUN -o " + o.output
+		return "--diff prints a table; leave -o " + o.output + " out; programs get the objects of each run without --diff"
 	}
 	return o.check()
 }
