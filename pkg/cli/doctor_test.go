@@ -209,6 +209,7 @@ func TestDoctorKnowsTheSameNames(t *testing.T) {
 		"../../cmd/manager/wire.go":         {`leaseName = "kubecleaner-leader"`},
 		"../../docs/reference/versions.md":  {"supports Kubernetes 1.31 to 1.36"},
 		"../../pkg/cli/doctor/versions.go":  {"oldest = 31", "newest = 36"},
+		"../../pkg/cli/kinds/kinds.go":      {"oldest = 31"},
 		"../../pkg/cli/cluster/operator.go": {`LeaseName = "kubecleaner-leader"`},
 		"../../pkg/transport/skew.go":       {"the operator's clock is "},
 		"../../cmd/manager/options.go":      {"--max-copies-bytes"},

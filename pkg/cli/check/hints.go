@@ -20,6 +20,8 @@ var (
 	undeclaredName = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
 	durationText   = regexp.MustCompile(`duration\(\s*["']([^"']*)["']\s*\)`)
 	wordOperator   = regexp.MustCompile(`(?i)(?:mismatched|extraneous) input '(and|or|not)'`)
+	wrongOperands  = regexp.MustCompile(`no matching overload for '_(\S+)_' applied to '\((\w+), (\w+)\)'`)
+	fieldOfObject  = regexp.MustCompile(`\bobject(?:\.\w+)+`)
 	longSpan       = regexp.MustCompile(`^([0-9]+)\s*(s|m|h|d|w|y)[a-z]*$`)
 )
 
@@ -42,6 +44,9 @@ func conditionHint(message, expression string) string {
 		return "write " + map[string]string{"and": "&&", "or": "||", "not": "!"}[strings.ToLower(found[1])] + " for " +
 			found[1]
 	}
+	if found := wrongOperands.FindStringSubmatch(message); found != nil {
+		return timeHint(found[1], found[2], found[3], expression)
+	}
 	switch {
 	case strings.Contains(message, "invalid duration"):
 		for _, found := range durationText.FindAllStringSubmatch(expression, -1) {
@@ -53,6 +58,29 @@ func conditionHint(message, expression string) string {
 	case strings.Contains(message, "token recognition error at: '= '"),
 		strings.Contains(message, "token recognition error at: '='"):
 		return "to compare, write == instead of ="
+	}
+	return ""
+}
+
+// timeHint is the way out of an operator that cannot take the types of its two sides, if one of them is a time or a
+// span. It is empty for others.
+func timeHint(operator, left, right, expression string) string {
+	sides := []string{left, right}
+	has := func(typ string) bool { return slices.Contains(sides, typ) }
+	isSum := operator == "+" || operator == "-"
+	switch {
+	case has("string") && (has("timestamp") || isSum && has("duration")):
+		field := "object.x"
+		fields := fieldOfObject.FindAllString(expression, -1)
+		slices.Sort(fields)
+		if fields = slices.Compact(fields); len(fields) == 1 {
+			field = fields[0]
+		}
+		return "times in objects are texts: write timestamp(" + field + ")"
+	case has("duration") && !isSum && (has("string") || has("int") || has("double")):
+		return "write a span of time as a duration, for example duration('24h')"
+	case has("timestamp") && isSum && (has("int") || has("double")):
+		return "write a span of time as a duration, for example now - duration('24h')"
 	}
 	return ""
 }

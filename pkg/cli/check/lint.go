@@ -65,6 +65,9 @@ func (r *Result) kind(field string, spec *v1alpha1.ResourceSelector, known *kind
 	}
 	if message, hint := known.Wrong(gvk); message != "" {
 		r.add(field+".kind", codes.KindMissing, message, hint)
+		r.Problems = slices.DeleteFunc(r.Problems, func(p manifest.Problem) bool { // there is nothing that matches
+			return p.Field == field && p.Code == codes.EverythingMatches
+		})
 		return
 	}
 	types := known.Schema(gvk)
@@ -123,7 +126,7 @@ func (r *Result) missingFields(field string, spec *v1alpha1.ResourceSelector, kn
 			first.Line,
 			first.Column,
 		)
-		r.Problems[len(r.Problems)-1].Hint = askFirst(first.Path)
+		r.Problems[len(r.Problems)-1].Hint = askFirst(paths, spec.MatchConditions[i].Expression)
 	}
 }
 
@@ -136,12 +139,37 @@ func isFiltered(path string, filters []v1alpha1.LabelFilter) bool {
 	})
 }
 
-// askFirst is how to ask whether a field is there.
-func askFirst(path string) string {
-	if open := strings.LastIndex(path, `["`); open >= 0 && strings.HasSuffix(path, `"]`) {
-		return fmt.Sprintf("ask first: %s in %s && ...", path[open+1:len(path)-1], path[:open])
+// askFirst is how to ask whether fields are there: those in the first one, and, if all that the expression says must
+// hold, the others too.
+func askFirst(paths []string, expression string) string {
+	holdsAll := !strings.ContainsAny(expression, "|?")
+	var asked []string
+	for _, path := range paths {
+		isIn := strings.HasPrefix(path, paths[0]+".") || strings.HasPrefix(path, paths[0]+"[")
+		isOfObject := strings.HasPrefix(paths[0], "object.") && strings.HasPrefix(path, "object.")
+		if path == paths[0] || isIn || holdsAll && isOfObject {
+			asked = append(asked, isThere(path))
+		}
 	}
-	return fmt.Sprintf("ask first: has(%s) && ...", path)
+	return "ask first: " + strings.Join(asked, " && ") + " && ..."
+}
+
+// isThere is the condition that a field is there.
+func isThere(path string) string {
+	const labels, annotations = "object.metadata.labels.", "object.metadata.annotations."
+	for _, prefix := range []string{labels, annotations} {
+		if key, ok := strings.CutPrefix(path, prefix); ok {
+			return fmt.Sprintf("'%s' in %s", key, strings.TrimSuffix(prefix, "."))
+		}
+	}
+	if open := strings.LastIndex(path, `["`); open >= 0 && strings.HasSuffix(path, `"]`) {
+		key := path[open+1 : len(path)-1]
+		if !strings.ContainsAny(key, `'\\`) {
+			key = "'" + strings.Trim(key, `"`) + "'"
+		}
+		return key + " in " + path[:open]
+	}
+	return "has(" + path + ")"
 }
 
 // luaComment is a comment, long or short, that begins a line. Behind a statement, two dashes may stand in a text.

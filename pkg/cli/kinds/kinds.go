@@ -27,9 +27,14 @@ import (
 // Known are the built-in kinds, and those whose schemas were given.
 type Known struct {
 	types map[schema.GroupVersionKind]reflect.Type // nil for a kind without types
+	// removed says in which minor version the kinds went that no supported Kubernetes serves.
+	removed map[schema.GroupVersionKind]int
 	// given are documents of OpenAPI v3.
 	given []object.JSON
 }
+
+// oldest is the oldest minor version of Kubernetes that is supported; docs/reference/versions.md names it.
+const oldest = 31
 
 // New knows the built-in kinds.
 func New() (*Known, error) {
@@ -39,15 +44,26 @@ func New() (*Known, error) {
 			return nil, fmt.Errorf("reading the built-in kinds: %w", err)
 		}
 	}
-	k := &Known{types: map[schema.GroupVersionKind]reflect.Type{}}
+	k := &Known{types: map[schema.GroupVersionKind]reflect.Type{}, removed: map[schema.GroupVersionKind]int{}}
 	for gvk, typ := range scheme.AllKnownTypes() {
 		// What has no list is no resource, nor is what has no metadata, such as an APIGroup.
 		if _, ok := typ.FieldByName("ObjectMeta"); ok && scheme.Recognizes(gvk.GroupVersion().WithKind(gvk.Kind+"List")) {
-			k.types[gvk] = typ
+			k.sort(gvk, typ)
 		}
 	}
 	k.types[schema.GroupVersionKind{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"}] = nil
 	return k, nil
+}
+
+// sort puts a kind among those that there are, or that were removed.
+func (k *Known) sort(gvk schema.GroupVersionKind, typ reflect.Type) {
+	if ends, ok := reflect.New(typ).Interface().(interface{ APILifecycleRemoved() (major, minor int) }); ok {
+		if major, minor := ends.APILifecycleRemoved(); major == 1 && minor <= oldest {
+			k.removed[gvk] = minor
+			return
+		}
+	}
+	k.types[gvk] = typ
 }
 
 // Schema is what Check of pkg/expr/cel needs to know of a kind. Nil when nothing is known.
@@ -66,11 +82,15 @@ func (k *Known) Schema(gvk schema.GroupVersionKind) *spec.Schema {
 // Wrong says why no cluster has a kind, and what may be meant. It is empty for a kind that exists, and for one of a
 // group that is not of Kubernetes.
 func (k *Known) Wrong(gvk schema.GroupVersionKind) (message, hint string) {
-	if _, ok := k.types[gvk]; ok || !k.isBuiltIn(gvk.Group) || k.Schema(gvk) != nil {
+	minor, isRemoved := k.removed[gvk]
+	if _, ok := k.types[gvk]; ok || !k.isBuiltIn(gvk.Group) && !isRemoved || k.Schema(gvk) != nil {
 		return "", ""
 	}
 	there := gvk.GroupVersion().String()
 	message = fmt.Sprintf("Kubernetes has no kind %s in %s", gvk.Kind, there)
+	if isRemoved {
+		message = fmt.Sprintf("Kubernetes has had no kind %s in %s since 1.%d", gvk.Kind, there, minor)
+	}
 	if sameName := k.where(func(other schema.GroupVersionKind) bool { return other.Kind == gvk.Kind }); len(sameName) > 0 {
 		return message, "it is in " + terminal.OrList(written(sameName))
 	}
