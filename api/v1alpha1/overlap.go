@@ -58,15 +58,12 @@ func (f LabelFilter) isImpliedBy(other LabelFilter) bool {
 	}
 	isSame := ptr.Deref(f.Value, "") == ptr.Deref(other.Value, "")
 	switch f.Operation {
-	case OperationEqual:
-		return other.Operation == OperationEqual && isSame
+	case other.Operation:
+		return isSame || f.Operation == OperationHas || f.Operation == OperationDoesNotHave
 	case OperationDifferent:
-		return other.Operation == OperationDoesNotHave || other.Operation == OperationDifferent && isSame ||
-			other.Operation == OperationEqual && !isSame
+		return other.Operation == OperationDoesNotHave || other.Operation == OperationEqual && !isSame
 	case OperationHas:
-		return other.Operation == OperationHas || other.Operation == OperationEqual
-	case OperationDoesNotHave:
-		return other.Operation == OperationDoesNotHave
+		return other.Operation == OperationEqual
 	}
 	return false
 }

@@ -164,11 +164,15 @@ func rulesOf(value any) (rules []string) {
 	return rules
 }
 
+// isCheck reports whether a key of a schema says which values are allowed.
+func isCheck(key string) bool {
+	return slices.Contains([]string{"type", "format", "required", "enum", "pattern"}, key) ||
+		strings.HasPrefix(key, "min") || strings.HasPrefix(key, "max")
+}
+
 // compareCheck compares what a schema says of values, besides rules.
 func (c *Changes) compareCheck(path, key string, ours, live any) {
-	isCheck := key == "type" || key == "format" || key == "required" || key == "enum" || key == "pattern" ||
-		strings.HasPrefix(key, "min") || strings.HasPrefix(key, "max")
-	if isCheck && ours != nil && live == nil || key == preserveUnknown && ours == nil && live == true {
+	if isCheck(key) && ours != nil && live == nil || key == preserveUnknown && ours == nil && live == true {
 		c.Loose = append(c.Loose, path)
 		return
 	}

@@ -40,12 +40,8 @@ func conditionHint(message, expression string) string {
 		}
 		return ""
 	}
-	if found := wordOperator.FindStringSubmatch(message); found != nil {
-		return "write " + map[string]string{"and": "&&", "or": "||", "not": "!"}[strings.ToLower(found[1])] + " for " +
-			found[1]
-	}
-	if found := wrongOperands.FindStringSubmatch(message); found != nil {
-		return timeHint(found[1], found[2], found[3], expression)
+	if hint := operatorHint(message, expression); hint != "" {
+		return hint
 	}
 	switch {
 	case strings.Contains(message, "invalid duration"):
@@ -62,27 +58,41 @@ func conditionHint(message, expression string) string {
 	return ""
 }
 
+// operatorHint is the way out of an operator that there is not, or not for the types of its two sides.
+func operatorHint(message, expression string) string {
+	if found := wordOperator.FindStringSubmatch(message); found != nil {
+		return "write " + map[string]string{"and": "&&", "or": "||", "not": "!"}[strings.ToLower(found[1])] + " for " +
+			found[1]
+	}
+	if found := wrongOperands.FindStringSubmatch(message); found != nil {
+		return timeHint(found[1], found[2], found[3], expression)
+	}
+	return ""
+}
+
 // timeHint is the way out of an operator that cannot take the types of its two sides, if one of them is a time or a
 // span. It is empty for others.
 func timeHint(operator, left, right, expression string) string {
-	sides := []string{left, right}
-	has := func(typ string) bool { return slices.Contains(sides, typ) }
+	has := func(typ string) bool { return left == typ || right == typ }
 	isSum := operator == "+" || operator == "-"
+	hasNumber := has("int") || has("double")
 	switch {
 	case has("string") && (has("timestamp") || isSum && has("duration")):
-		field := "object.x"
-		fields := fieldOfObject.FindAllString(expression, -1)
-		slices.Sort(fields)
-		if fields = slices.Compact(fields); len(fields) == 1 {
-			field = fields[0]
-		}
-		return "times in objects are texts: write timestamp(" + field + ")"
-	case has("duration") && !isSum && (has("string") || has("int") || has("double")):
+		return "times in objects are texts: write timestamp(" + onlyField(expression) + ")"
+	case has("duration") && !isSum && (has("string") || hasNumber), has("timestamp") && isSum && hasNumber:
 		return "write a span of time as a duration, for example duration('24h')"
-	case has("timestamp") && isSum && (has("int") || has("double")):
-		return "write a span of time as a duration, for example now - duration('24h')"
 	}
 	return ""
+}
+
+// onlyField is the field of the object that an expression reads, or an example if it reads several.
+func onlyField(expression string) string {
+	fields := fieldOfObject.FindAllString(expression, -1)
+	slices.Sort(fields)
+	if fields = slices.Compact(fields); len(fields) == 1 {
+		return fields[0]
+	}
+	return "object.x"
 }
 
 // spanSeconds reads a time span as people write it: 30s, 15m, 12h, 7d, 2w, 1y.

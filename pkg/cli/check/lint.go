@@ -65,9 +65,7 @@ func (r *Result) kind(field string, spec *v1alpha1.ResourceSelector, known *kind
 	}
 	if message, hint := known.Wrong(gvk); message != "" {
 		r.add(field+".kind", codes.KindMissing, message, hint)
-		r.Problems = slices.DeleteFunc(r.Problems, func(p manifest.Problem) bool { // there is nothing that matches
-			return p.Field == field && p.Code == codes.EverythingMatches
-		})
+		r.forget(field, codes.EverythingMatches) // there is nothing that matches
 		return
 	}
 	types := known.Schema(gvk)
@@ -83,6 +81,13 @@ func (r *Result) kind(field string, spec *v1alpha1.ResourceSelector, known *kind
 		}
 		r.missingFields(field, spec, known)
 	}
+}
+
+// forget takes a problem back that is a consequence of another one.
+func (r *Result) forget(field string, code codes.Code) {
+	r.Problems = slices.DeleteFunc(r.Problems, func(p manifest.Problem) bool {
+		return p.Field == field && p.Code == code
+	})
 }
 
 // missingFields warns of fields that a condition reads and that objects may lack. One object of the kind without it is
