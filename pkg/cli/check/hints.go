@@ -73,14 +73,18 @@ func operatorHint(message, expression string) string {
 // timeHint is the way out of an operator that cannot take the types of its two sides, if one of them is a time or a
 // span. It is empty for others.
 func timeHint(operator, left, right, expression string) string {
-	has := func(typ string) bool { return left == typ || right == typ }
-	isSum := operator == "+" || operator == "-"
-	hasNumber := has("int") || has("double")
-	switch {
-	case has("string") && (has("timestamp") || isSum && has("duration")):
-		return "times in objects are texts: write timestamp(" + onlyField(expression) + ")"
-	case has("duration") && !isSum && (has("string") || hasNumber), has("timestamp") && isSum && hasNumber:
-		return "write a span of time as a duration, for example duration('24h')"
+	const span = "write a span of time as a duration, for example duration('24h')"
+	text := "times in objects are texts: write timestamp(" + onlyField(expression) + ")"
+	switch left, right = min(left, right), max(left, right); left + " " + right {
+	case "string timestamp":
+		return text
+	case "duration string":
+		if operator == "+" || operator == "-" {
+			return text
+		}
+		return span
+	case "duration int", "double duration", "int timestamp", "double timestamp":
+		return span
 	}
 	return ""
 }
