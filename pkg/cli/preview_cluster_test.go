@@ -391,14 +391,15 @@ func TestPreviewLeavesAllAsItIs(t *testing.T) {
 	}
 }
 
-// A dry run deletes nothing, and one that the user may not ask for is no refusal.
+// A dry run deletes nothing, and what the account may not do is said.
 func TestPreviewAsksTheServerWithFewRights(t *testing.T) {
 	s := newSite(t)
 	s.configMap("a", map[string]string{"unused": "true"})
 	c := s.cleaner()
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "namespaces"}, Verbs: []string{"list", "get"}})
-	s.wants(s.call(t.Context(), nil, "preview", c.Name, "--as", user, "-o", "name"), codes.ExitDone, "ConfigMap/NS/a\n",
-		`note: whether the API server would do all this is not known, because you may not: configmaps "a" is forbidden: User "user-NS" cannot delete resource "configmaps" in API group "" in the namespace "NS"`+
-			"\n1 of 1 object matches; 1 would be deleted\n")
+	s.wants(s.call(t.Context(), nil, "preview", c.Name, "--as", user, "-o", "name"), codes.ExitPartial, "ConfigMap/NS/a\n",
+		"1 of 1 object matches; 1 would be deleted\n"+
+			`error: cleaner "unused-NS": user-NS may not do this, so a run with its rights would fail: configmaps "a" is forbidden: User "user-NS" cannot delete resource "configmaps" in API group "" in the namespace "NS"`+
+			"\nhint: the rights that it needs: kubectl cleaner rbac unused-NS   [E-CLU-003]\n")
 	must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "a"}, &corev1.ConfigMap{}))
 }
