@@ -149,7 +149,7 @@ func TestRunAsksFirst(t *testing.T) {
 		v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "a", Outcome: v1alpha1.OutcomeDeleted})
 	must(t, s.Status().Update(t.Context(), pods))
 	got = s.answering("n\n", "run", pods.Name)
-	if want := uncopied + "; its last run matched 5 Pods (shop/a, shop/b, shop/c and 2 more)\n"; !strings.HasPrefix(got.errOut, want) {
+	if want := uncopied + "; such may be among 5 Pods (shop/a, shop/b, shop/c and 2 more), which its last run matched\n"; !strings.HasPrefix(got.errOut, want) {
 		t.Errorf("%s\nwant first %s", got.errOut, want)
 	}
 
