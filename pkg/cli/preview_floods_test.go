@@ -83,7 +83,7 @@ func TestPreviewSaysWhatGetsNoCopy(t *testing.T) {
 	got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
 	want := "17 of 17 objects match; 17 would be deleted\n" +
 		"note: no copy is kept of 15 of the 17 objects, so no restore brings them back: 15 Pods (shop/pod-02, shop/pod-03, shop/pod-04 and 12 more), because a controller creates them again\n" +
-		"hint: next, on your cluster: kubectl cleaner preview -f " + path + "\n"
+		"hint: first set spec.blastRadiusLimit, for example {maxPercentage: 10}: 17 of 17 objects would be deleted\n"
 	if got.errOut != want {
 		t.Errorf("standard error is\n%s", got.errOut)
 	}

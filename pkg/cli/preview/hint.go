@@ -52,6 +52,8 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 		return fmt.Sprintf("next, on your cluster: %s preview -f %s", terminal.Program, j.files[0])
 	case j.warnings > 0:
 		return fmt.Sprintf("before you apply it, look at what lint warns of: %s lint -f %s", terminal.Program, j.files[0])
+	case found.Action != v1alpha1.ActionScan && found.Matched > 0 && found.WouldAct == 0:
+		return "" // the operator would do nothing
 	case document.File == j.files[0]: // else it is in a directory, or from the standard input
 		return fmt.Sprintf("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaner), j.files[0])
 	}
@@ -72,8 +74,11 @@ func toRun(cleaner *v1alpha1.Cleaner, found *result, name string) string {
 // many is how many objects are many for one run, whatever share of all that is.
 const many = 100
 
-// hitsMany reports whether a Cleaner would touch more than half of the objects, or many, and nothing limits it. What
-// labelFilters leave out is not counted among the objects, so that half of them says nothing then.
+// few is how many objects are few, also if they are more than half of those with the labels of labelFilters: what these
+// leave out is not counted among the objects.
+const few = 5
+
+// hitsMany reports whether a Cleaner would touch more than half of the objects, or many, and nothing limits it.
 func hitsMany(cleaner *v1alpha1.Cleaner, found *result) bool {
 	if cleaner.Spec.BlastRadiusLimit != nil {
 		return false
@@ -82,7 +87,7 @@ func hitsMany(cleaner *v1alpha1.Cleaner, found *result) bool {
 	for i := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		filtered = filtered || len(cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].LabelFilters) > 0
 	}
-	return found.WouldAct > many || !filtered && found.WouldAct > 1 && 2*found.WouldAct > found.Considered
+	return found.WouldAct > many || 2*found.WouldAct > found.Considered && (found.WouldAct > few || !filtered && found.WouldAct > 1)
 }
 
 // scheduleWords is "every day at 03:00 UTC".

@@ -1,0 +1,30 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"testing"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+)
+
+// A Cleaner that would touch most objects is to get a limit first, and one that would do nothing is not to be applied.
+func TestNextStep(t *testing.T) {
+	cleaner := &v1alpha1.Cleaner{}
+	cleaner.Spec.Schedule = "0 3 * * *"
+	cleaner.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Kind: "Secret", LabelFilters: []v1alpha1.LabelFilter{{}}}}
+	j := &job{options: &options{files: []string{"a.yaml"}}, documents: map[*v1alpha1.Cleaner]*manifest.Document{cleaner: {File: "a.yaml"}}}
+	limit := "first set spec.blastRadiusLimit, for example {maxPercentage: 10}: 7 of 8 objects would be deleted"
+	apply := "to have the operator do this every day at 03:00 UTC: kubectl apply -f a.yaml"
+	for _, c := range []struct {
+		considered, matched, acts int64
+		want                      string
+	}{{8, 8, 7, limit}, {8, 3, 3, apply}, {3, 3, 3, apply}, {1200, 1200, 0, ""}, {8, 0, 0, apply}} {
+		found := &result{Action: v1alpha1.ActionDelete, Considered: c.considered, Matched: c.matched, WouldAct: c.acts}
+		if got := j.next(cleaner, found, nil); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
