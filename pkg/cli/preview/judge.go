@@ -168,31 +168,6 @@ func (j *job) tellWrong(ctx context.Context, l *live, found *run.Preview, result
 	}
 }
 
-// tellUntil says that a run would only report now, although the preview shows what it would do.
-func (j *job) tellUntil(cleaner *v1alpha1.Cleaner) {
-	if why := cleaner.Observing(j.now.Now()); why != "" {
-		j.Note("a run touches nothing now: %s", why)
-	}
-}
-
-// tellIdentity says that a run would have other rights than this preview had.
-func (j *job) tellIdentity(cleaner *v1alpha1.Cleaner) {
-	account, as := cleaner.Spec.ServiceAccountRef, j.Overrides.AuthInfo.Impersonate
-	if account == nil || j.dump != nil || as == account.Username() {
-		return
-	}
-	rights := "your own rights"
-	if as != "" {
-		rights = "the rights of " + as
-	}
-	j.Note(
-		"a run reads and acts as ServiceAccount %s, this preview read with %s; to preview as that account: --as %s",
-		account,
-		rights,
-		account.Username(),
-	)
-}
-
 // tellAlong says what a delete would take along.
 func (j *job) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, result result) {
 	if found.Action != v1alpha1.ActionDelete || result.WouldAct == 0 {
