@@ -87,9 +87,10 @@ func TestPreviewStreams(t *testing.T) {
 // When the list was read anew and an object is gone, what was shown is taken back.
 func TestPreviewTakesBack(t *testing.T) {
 	var out, errOut bytes.Buffer
-	l, _ := watching(t, &out, &errOut)
+	l, clk := watching(t, &out, &errOut)
 	a, b := candidateOf(t, "x", "a"), candidateOf(t, "x", "b")
 	l.candidate(a)
+	clk.Step(time.Second)
 	l.candidate(b)
 	l.job.tellRest(l, &run.Preview{Items: []run.PreviewItem{planned(b, v1alpha1.OutcomePlanned)}})
 	const row = "x           ConfigMap   "
@@ -98,6 +99,20 @@ func TestPreviewTakesBack(t *testing.T) {
 	}
 	if want := "note: the cluster changed while it was read; what follows holds, and replaces what stands above\n"; errOut.String() != want {
 		t.Errorf("got %s", errOut.String())
+	}
+}
+
+// When nothing was shown yet, there is nothing to take back.
+func TestPreviewTakesNothingBack(t *testing.T) {
+	var out, errOut bytes.Buffer
+	l, _ := watching(t, &out, &errOut)
+	l.candidate(candidateOf(t, "x", "a"))
+	b := candidateOf(t, "x", "b")
+	l.candidate(b)
+	l.job.tellRest(l, &run.Preview{Items: []run.PreviewItem{planned(b, v1alpha1.OutcomePlanned)}})
+	want := "NAMESPACE   KIND        NAME   WOULD        WHY\nx           ConfigMap   b      be deleted   unused\n"
+	if out.String() != want || errOut.Len() > 0 {
+		t.Errorf("got\n%s%s", out.String(), errOut.String())
 	}
 }
 
