@@ -87,7 +87,8 @@ func hitsMany(cleaner *v1alpha1.Cleaner, found *result) bool {
 	for i := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		filtered = filtered || len(cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].LabelFilters) > 0
 	}
-	return found.WouldAct > many || 2*found.WouldAct > found.Considered && (found.WouldAct > few || !filtered && found.WouldAct > 1)
+	most := 2*found.WouldAct > found.Considered
+	return found.WouldAct > many || most && (found.WouldAct > few || !filtered && found.WouldAct > 1)
 }
 
 // scheduleWords is "every day at 03:00 UTC".

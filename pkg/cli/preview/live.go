@@ -173,24 +173,29 @@ func (l *live) flush(stop string) {
 	}
 }
 
+// takeBack says that the rows that were shown may not hold any more. If there are none, nobody has seen anything.
+func (l *live) takeBack() {
+	if l.rows == 0 && len(l.beyond) == 0 {
+		l.pending, l.shown = nil, nil
+		return
+	}
+	l.flush("")
+	why := "the cluster changed while it was read"
+	if l.refused > 0 {
+		why = "the API server would refuse some of that"
+	}
+	l.job.Note("%s; what follows holds, and replaces what stands above", why)
+	l.shown, l.rows, l.beyond = nil, 0, beyond{}
+}
+
 // tellRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold
 // any more.
 func (j *job) tellRest(l *live, found *run.Preview) {
 	if !j.printsTable() {
 		return
 	}
-	switch {
-	case !l.stale(found):
-	case l.rows == 0 && len(l.beyond) == 0: // nobody has seen anything of it
-		l.pending, l.shown = nil, nil
-	default:
-		l.flush("")
-		why := "the cluster changed while it was read"
-		if l.refused > 0 {
-			why = "the API server would refuse some of that"
-		}
-		j.Note("%s; what follows holds, and replaces what stands above", why)
-		l.shown, l.rows, l.beyond = nil, 0, beyond{}
+	if l.stale(found) {
+		l.takeBack()
 	}
 	for _, item := range found.Items {
 		if l.shown[item.UID] == "" && j.shows(item) {

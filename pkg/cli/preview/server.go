@@ -69,17 +69,22 @@ func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refus
 		refused += a.samples[kind].refused
 		a.tell(kind)
 	}
+	a.tellForbidden(l)
+	return refused
+}
+
+// tellForbidden says what the API server could not be asked, or keeps it for the end where that is the answer.
+func (a *asking) tellForbidden(l *live) {
 	switch {
 	case a.forbidden == "":
-	case j.Overrides.AuthInfo.Impersonate != "": // its rights are what is asked about
+	case a.job.Overrides.AuthInfo.Impersonate != "": // its rights are what is asked about
 		l.forbidden = a.forbidden
 	default:
-		j.Note(
+		a.job.Note(
 			"whether the API server would do all this is not known, because you may not: %s",
 			terminal.OneLine(a.forbidden),
 		)
 	}
-	return refused
 }
 
 // count makes a sample of each kind, and returns the kinds in the order of the objects.

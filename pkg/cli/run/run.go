@@ -191,7 +191,7 @@ func lastUncopied(cleaner *v1alpha1.Cleaner) string {
 	switch words := tally.Words(); {
 	case words == "":
 		return ""
-	case cleaner.CopyStorage() != v1alpha1.StorageNone: // the record does not say which a controller manages, or have ended
+	case cleaner.CopyStorage() != v1alpha1.StorageNone: // the record does not say which of them have a controller
 		return "; such may be among " + words + ", which its last run matched"
 	case cleaner.Status.LastRun.Matched > int64(len(cleaner.Status.LastRun.Matches)): // it lists the first only
 		return "; its last run matched, among others, " + words
