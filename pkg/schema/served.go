@@ -27,7 +27,9 @@ const (
 	// publishTries is how often it is made when the document is not there: the API server publishes it some seconds after
 	// the CustomResourceDefinitions were installed.
 	publishTries = 8
-	firstPause   = 200 * time.Millisecond
+	// busyTries is how often it is made when the API server says that it has no time, as client-go does.
+	busyTries  = 10
+	firstPause = 200 * time.Millisecond
 	// maxDocument bounds what is read. The document has about 150 KiB.
 	maxDocument = 16 << 20
 	// maxNamed is how many fields a message names.
@@ -36,6 +38,9 @@ const (
 
 // errNotPublished says that the API server has no such document, or not yet.
 var errNotPublished = fmt.Errorf("GET %s: 404 Not Found", documentPath)
+
+// errBusy says that the API server has no time.
+var errBusy = fmt.Errorf("GET %s: 429 Too Many Requests", documentPath)
 
 // documentPath is that of the OpenAPI v3 document of our API.
 var documentPath = "/openapi/v3/apis/" + v1alpha1.GroupVersion.String()
@@ -108,8 +113,11 @@ func (s *Served) persist(ctx context.Context) error {
 	for n := 1; ; n++ {
 		err := s.ask(ctx)
 		most := tries
-		if errors.Is(err, errNotPublished) {
+		switch {
+		case errors.Is(err, errNotPublished):
 			most = publishTries
+		case errors.Is(err, errBusy):
+			most = busyTries
 		}
 		if err == nil || n >= most {
 			return err
@@ -151,7 +159,7 @@ func (s *Served) ask(ctx context.Context) error {
 	case code == http.StatusNotFound:
 		return errNotPublished
 	case mayPass(code):
-		return fmt.Errorf("GET %s: %d %s", documentPath, code, http.StatusText(code))
+		return passing(code)
 	default: // it will not pass by itself
 		s.etag, s.lacks = "", unreadWords(code)
 	}
@@ -179,6 +187,13 @@ func (s *Served) read(document io.Reader) ([]string, error) {
 func mayPass(code int) bool {
 	return code < http.StatusBadRequest || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests ||
 		code == http.StatusRequestTimeout
+}
+
+func passing(code int) error {
+	if code == http.StatusTooManyRequests {
+		return errBusy
+	}
+	return fmt.Errorf("GET %s: %d %s", documentPath, code, http.StatusText(code))
 }
 
 // lacksWords says which fields are missing.

@@ -128,6 +128,7 @@ func TestServed(t *testing.T) {
 		"away for a moment":                      {answers: []answer{{503, "", ""}, {503, "", ""}, {200, `"a"`, whole}}},
 		"away":                                   {answers: []answer{{503, "", ""}}, err: "finding out whether the API server keeps all fields of Cleaners: GET " + documentPath + ": 503 Service Unavailable"},
 		"no time":                                {answers: []answer{{429, "", ""}}, err: "429 Too Many Requests"},
+		"no time for a while":                    {answers: append(slices.Repeat([]answer{{429, "", ""}}, 9), answer{200, `"a"`, whole})},
 		"garbage":                                {answers: []answer{{200, "", whole[:len(whole)-1]}}, err: "unexpected end of JSON input"},
 		"not modified, of nothing that was read": {answers: []answer{{304, "", ""}}, err: "304 Not Modified"},
 		"a redirect":                             {answers: []answer{{302, "", ""}}, err: "302"},

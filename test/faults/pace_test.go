@@ -29,7 +29,9 @@ func TestStormOf429(t *testing.T) {
 		w.many(objects)
 		runner, proxy := s.newRunner(t)
 		proxy.Handle(rule)
-		_, _ = runner.Run(t.Context(), w.request())
+		if _, err := runner.Run(t.Context(), w.request()); err != nil {
+			t.Errorf("the run has no record: %v", err)
+		}
 		w.wantAllDone(t, objects)
 		return proxy.Calls()
 	}
