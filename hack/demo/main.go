@@ -62,29 +62,27 @@ func demo(ctx context.Context, oneshot bool, managerFlags []string, t *terminal)
 
 func (s *stage) perform(ctx context.Context, oneshot bool) error {
 	s.t.title("KubeCleaner: find what is stale in a cluster; report it, delete it or change it, on a schedule.")
-	for _, part := range []func(context.Context) error{s.setUp, s.play} {
+	for _, part := range []func(context.Context) error{s.setUp, s.play, s.startPage} {
 		if err := part(ctx); err != nil {
 			return err
 		}
 	}
 	if oneshot {
-		return s.check(ctx)
+		return errors.Join(s.check(ctx), s.page.check(ctx))
 	}
 	s.lookAround()
 	<-ctx.Done()
 	return nil
 }
 
-// pageCommand opens the page, which not every build has in it.
-func pageCommand() string {
-	if _, err := os.Stat(filepath.Join("web", "dist", "index.html")); err != nil {
-		return "make web build && kubectl cleaner dashboard    # the page in your browser; it needs Node 20"
-	}
-	return "kubectl cleaner dashboard    # the page in your browser"
-}
-
 // lookAround says what to try while everything is up.
 func (s *stage) lookAround() {
+	s.t.heading("Look around in your browser")
+	if s.page == nil {
+		s.t.say("The page is not built: end the demo, and call make web demo. It needs Node 20.")
+	} else {
+		s.t.say(s.page.address + "    (you can open it once)")
+	}
 	s.t.heading("Look around, in another terminal")
 	s.t.command("export KUBECONFIG=" + s.env.Kubeconfig)
 	if _, err := exec.LookPath("kubectl"); err != nil {
@@ -92,7 +90,7 @@ func (s *stage) lookAround() {
 	}
 	s.t.command("export PATH=$PWD/bin:$PATH    # kubectl cleaner")
 	for _, line := range []string{
-		pageCommand(),
+		"kubectl cleaner dashboard    # the page, for another browser",
 		"kubectl get cleaners",
 		"kubectl cleaner runs",
 		"kubectl cleaner scan -A",

@@ -30,6 +30,8 @@ type stage struct {
 	env     *testenv.Env
 	client  client.Client
 	manager *manager
+	// page is nil without one.
+	page *page
 	// managerFlags are the user's.
 	managerFlags []string
 	// runs are the names of the CleanerRuns that were asked for, by Cleaner.
@@ -90,6 +92,7 @@ func (s *stage) tearDown() error {
 	if s.env == nil {
 		return nil
 	}
+	s.page.stop()
 	return errors.Join(s.manager.stop(), s.env.Stop())
 }
 
