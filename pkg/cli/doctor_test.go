@@ -203,6 +203,22 @@ func TestDoctorDoesNotGuess(t *testing.T) {
 	}
 }
 
+// A person who may not read the Lease is not told that no Cleaner runs: nobody knows.
+func TestDoctorDoesNotGuessWhoLeads(t *testing.T) {
+	c := newClinic(t)
+	user := "no-leases-" + c.namespace
+	c.grant(`apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: no-leases}
+rules: [{apiGroups: [apps], resources: [deployments], verbs: [list]}]
+`, user)
+	c.available(0)
+	got := c.call(t.Context(), nil, "doctor", "--as", user)
+	if !strings.Contains(got.out, "no Pod of it is available") || strings.Contains(got.out, "Cleaner runs") {
+		t.Errorf("it says\n%s", got.out)
+	}
+}
+
 // The name of the Lease and the supported versions stand in other places, too.
 func TestDoctorKnowsTheSameNames(t *testing.T) {
 	for file, texts := range map[string][]string{

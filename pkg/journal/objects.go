@@ -12,16 +12,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// Objects are what EachObject hands out.
-func Objects(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) ([]v1alpha1.ObjectOutcome, error) {
-	var list []v1alpha1.ObjectOutcome
-	err := EachObject(ctx, parts, run, func(o v1alpha1.ObjectOutcome) { list = append(list, o) })
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
-}
-
 // EachObject hands out what became of all the objects that are written down of a run: those that its record lists, in
 // that order, and then those that it has no room for and that the run was going to touch, in the order of its intent.
 // Of the others, the record has only counts. It keeps none of them: a run may have touched a hundred thousand. After an

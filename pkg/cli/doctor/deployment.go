@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -22,12 +23,12 @@ func (p *patient) operator(ctx context.Context) (lines []Line, well string) {
 	if p.deploymentsErr != nil {
 		return []Line{unread("", "the operator's Deployment could not be looked for", p.deploymentsErr)}, ""
 	}
-	leader := p.leaderName(ctx)
+	leader, runs := p.leading(ctx)
 	if len(p.deployments) == 0 {
 		return []Line{
 			{
 				Status:  Fail,
-				Message: "there is no Deployment of the operator" + soRuns(leader),
+				Message: "there is no Deployment of the operator" + runs,
 				WayOut:  "install KubeCleaner, or give its Deployment the labels of config/manager",
 			},
 		}, ""
@@ -36,7 +37,7 @@ func (p *patient) operator(ctx context.Context) (lines []Line, well string) {
 	for i := range p.deployments {
 		d := &p.deployments[i]
 		names = append(names, d.Namespace+"/"+d.Name)
-		if line, wrong := unavailable(d, leader); wrong {
+		if line, wrong := unavailable(d, leader, runs); wrong {
 			lines = append(lines, line)
 		}
 	}
@@ -50,8 +51,9 @@ func (p *patient) operator(ctx context.Context) (lines []Line, well string) {
 	return lines, fmt.Sprintf("Deployment %s is available", strings.Join(names, ", "))
 }
 
-// unavailable says why a Deployment has no Pod that works. leader is who leads, if somebody does.
-func unavailable(d *appsv1.Deployment, leader string) (Line, bool) {
+// unavailable says why a Deployment has no Pod that works. leader is who leads, if somebody
+// does, and runs says whether Cleaners run.
+func unavailable(d *appsv1.Deployment, leader, runs string) (Line, bool) {
 	line := Line{Status: Fail, Object: ref("Deployment", d.Namespace, d.Name)}
 	look := fmt.Sprintf("kubectl -n %s describe pods -l app.kubernetes.io/component=manager", d.Namespace)
 	switch wanted := ptr.Deref(d.Spec.Replicas, 1); {
@@ -59,13 +61,13 @@ func unavailable(d *appsv1.Deployment, leader string) (Line, bool) {
 		if leader != "" {
 			line.Status = Warn
 		}
-		line.Message, line.WayOut = "it is scaled to 0"+soRuns(leader), fmt.Sprintf(
+		line.Message, line.WayOut = "it is scaled to 0"+runs, fmt.Sprintf(
 			"kubectl -n %s scale deployment %s --replicas=1",
 			d.Namespace,
 			d.Name,
 		)
 	case d.Status.AvailableReplicas == 0:
-		line.Message, line.WayOut = "no Pod of it is available"+because(d)+soRuns(leader), look
+		line.Message, line.WayOut = "no Pod of it is available"+because(d)+runs, look
 	case d.Status.AvailableReplicas < wanted:
 		line.Status, line.Message, line.WayOut = Warn, fmt.Sprintf(
 			"%d of %d Pods are available%s",
@@ -79,23 +81,20 @@ func unavailable(d *appsv1.Deployment, leader string) (Line, bool) {
 	return line, true
 }
 
-// soRuns says whether Cleaners run although the Deployment has no Pod that works: the operator may run elsewhere, such
-// as on the machine of a developer.
-func soRuns(leader string) string {
-	if leader == "" {
-		return ": no Cleaner runs"
-	}
-	return ", and yet " + leader + " leads: Cleaners run, by an operator elsewhere or one that ends just now"
-}
-
-// leaderName is who leads by the Lease. It is empty when nobody does, and when that could not be read: the check leader
-// says so.
-func (p *patient) leaderName(ctx context.Context) string {
+// leading is who leads by the Lease, if somebody does, and whether Cleaners run although the Deployment has no Pod that
+// works: the operator may run elsewhere, such as on the machine of a developer. Of a Lease that could not be read,
+// nothing is said here: the check leader says why.
+func (p *patient) leading(ctx context.Context) (leader, runs string) {
 	var lease coordinationv1.Lease
-	if err := p.api.Read(ctx, cluster.LeasePath(p.namespace), &lease); err != nil || !cluster.IsLed(&lease, p.there) {
-		return ""
+	err := p.api.Read(ctx, cluster.LeasePath(p.namespace), &lease)
+	switch {
+	case err != nil && !apierrors.IsNotFound(err):
+		return "", ""
+	case err != nil || !cluster.IsLed(&lease, p.there):
+		return "", ": no Cleaner runs"
 	}
-	return terminal.OneLine(*lease.Spec.HolderIdentity)
+	leader = terminal.OneLine(*lease.Spec.HolderIdentity)
+	return leader, ", and yet " + leader + " leads: Cleaners run, by an operator elsewhere or one that ends just now"
 }
 
 // because is what the Deployment's conditions say of the cause.
