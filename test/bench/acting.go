@@ -47,31 +47,7 @@ const (
 // prepareVictims makes the objects that are missing, and a Cleaner that acts on them anew.
 func prepareVictims(cleanerAction v1alpha1.Action) func(context.Context, rest.Interface) error {
 	return func(ctx context.Context, c rest.Interface) error {
-		namespace := fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, victimNamespace)
-		if err := client.IgnoreAlreadyExists(
-			c.Post().AbsPath("/api/v1/namespaces").Body(namespace).Do(ctx).Error(),
-		); err != nil {
-			return err
-		}
-		l := load{ConfigMaps: victims}
-		err := inParallel(ctx, victims, func(ctx context.Context, i int) error {
-			_, created, err := l.configMap(i)
-			if err != nil {
-				return err
-			}
-			var value map[string]any
-			if err := json.Unmarshal(created, &value); err != nil {
-				return err
-			}
-			metadata, _ := value["metadata"].(map[string]any)
-			metadata["namespace"] = victimNamespace
-			body, err := json.Marshal(value)
-			if err != nil {
-				return err
-			}
-			return client.IgnoreAlreadyExists(c.Post().AbsPath(configMapsPath).Body(body).Do(ctx).Error())
-		})
-		if err != nil {
+		if err := createVictims(ctx, c, victims); err != nil {
 			return fmt.Errorf("creating victims: %w", err)
 		}
 		if err := client.IgnoreNotFound(c.Delete().AbsPath(cleanersPath, cleanerName).Do(ctx).Error()); err != nil {
@@ -83,6 +59,34 @@ func prepareVictims(cleanerAction v1alpha1.Action) func(context.Context, rest.In
 		}
 		return c.Post().AbsPath(cleanersPath).Body(body).Do(ctx).Error()
 	}
+}
+
+// createVictims makes those of n objects that are missing.
+func createVictims(ctx context.Context, c rest.Interface, n int) error {
+	namespace := fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, victimNamespace)
+	if err := client.IgnoreAlreadyExists(
+		c.Post().AbsPath("/api/v1/namespaces").Body(namespace).Do(ctx).Error(),
+	); err != nil {
+		return err
+	}
+	l := load{ConfigMaps: n}
+	return inParallel(ctx, n, func(ctx context.Context, i int) error {
+		_, created, err := l.configMap(i)
+		if err != nil {
+			return err
+		}
+		var value map[string]any
+		if err := json.Unmarshal(created, &value); err != nil {
+			return err
+		}
+		metadata, _ := value["metadata"].(map[string]any)
+		metadata["namespace"] = victimNamespace
+		body, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		return client.IgnoreAlreadyExists(c.Post().AbsPath(configMapsPath).Body(body).Do(ctx).Error())
+	})
 }
 
 // cleaner acts on all victims: the script of a Delete looks at each, and a Transform writes a label that none has yet.

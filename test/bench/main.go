@@ -79,6 +79,8 @@ func benchFromEnvironment(ctx context.Context) error {
 	switch {
 	case s.only != nil && s.only.String() == manyName:
 		return many(ctx, s.cleaners, s.cleaners/manyShare, os.Stdout)
+	case s.only != nil && s.only.String() == pageName:
+		return measurePage(ctx, s.cleaners, os.Stdout)
 	case s.only != nil && s.only.String() == realName:
 		return measureReal(ctx, s, os.Stdout)
 	}

@@ -43,12 +43,8 @@ func buildManager(ctx context.Context, dir string) (string, error) {
 }
 
 func startManager(ctx context.Context, binary string, env *testenv.Env) (*managed, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	address, err := freeAddress(ctx)
 	if err != nil {
-		return nil, err
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
 		return nil, err
 	}
 	m := &managed{metrics: "http://" + address + "/metrics"}
@@ -66,6 +62,15 @@ func startManager(ctx context.Context, binary string, env *testenv.Env) (*manage
 	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
 	m.started = time.Now()
 	return m, m.cmd.Start()
+}
+
+// freeAddress is an address on loopback that nobody has.
+func freeAddress(ctx context.Context) (string, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
 }
 
 // stop sends SIGTERM, so that the lease is released, and waits for the end.
