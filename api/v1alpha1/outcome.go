@@ -31,6 +31,11 @@ type RunCounts struct {
 	// failed is how many could not be judged, deleted or changed.
 	// +optional
 	Failed int64 `json:"failed"`
+
+	// freedBytes is the capacity of the PersistentVolumeClaims and PersistentVolumes that were deleted, as far as the run
+	// read it. The data of a volume with the reclaim policy Retain stays.
+	// +optional
+	FreedBytes int64 `json:"freedBytes,omitempty"`
 }
 
 // OutcomeResult is what became of one object in a run.

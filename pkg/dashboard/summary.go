@@ -137,6 +137,7 @@ func daysOf(runs []RunRow, now time.Time) []Day {
 		days[i].Matched += row.Matched
 		days[i].Acted += row.Acted
 		days[i].Failed += row.Failed
+		days[i].FreedBytes += row.FreedBytes
 	}
 	return days
 }

@@ -179,6 +179,8 @@ type Day struct {
 	Matched int64  `json:"matched"`
 	Acted   int64  `json:"acted"`
 	Failed  int64  `json:"failed"`
+	// FreedBytes is the capacity of the claims and volumes that were deleted.
+	FreedBytes int64 `json:"freedBytes,omitempty"`
 }
 
 // CleanerRow is a Cleaner in a list. State is Ready, NotReady, Suspended, Running or Failed (its last run failed).

@@ -6,7 +6,6 @@ package finding
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -50,10 +49,7 @@ func lookClaim(f *Finder, o *object.Parts) *candidate {
 	if condition := conditionOf(o, "Unused"); condition.Field("status").Text() == "True" {
 		c.found.Since = timeAt(condition.Field("lastTransitionTime"))
 	}
-	c.found.Frees.VolumeBytes = bytesAt(
-		o.At("status", "capacity", "storage"),
-		o.At("spec", "resources", "requests", "storage"),
-	)
+	c.found.Frees.VolumeBytes = o.VolumeBytes()
 	return c
 }
 
@@ -76,7 +72,7 @@ func lookVolume(_ *Finder, o *object.Parts) *candidate {
 	}
 	c.found.Confidence = v1alpha1.ConfidenceCertain
 	c.found.Since = timeAt(status.Field("lastPhaseTransitionTime"))
-	c.found.Frees.VolumeBytes = bytesAt(spec.At("capacity", "storage"))
+	c.found.Frees.VolumeBytes = o.VolumeBytes()
 	c.decide = decideVolume
 	return &c
 }
@@ -133,14 +129,4 @@ func timeAt(value object.JSON) time.Time {
 		return time.Time{}
 	}
 	return at
-}
-
-// bytesAt reads the first quantity that is there.
-func bytesAt(values ...object.JSON) int64 {
-	for _, value := range values {
-		if quantity, err := resource.ParseQuantity(value.Text()); err == nil {
-			return quantity.Value()
-		}
-	}
-	return 0
 }

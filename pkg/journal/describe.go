@@ -199,6 +199,9 @@ func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome *object.O
 		outcome.Result == v1alpha1.OutcomePlanned:
 	case outcome.Handled(action):
 		counts.Acted++
+		if action == v1alpha1.ActionDelete {
+			counts.FreedBytes += outcome.VolumeBytes
+		}
 	case outcome.Result.IsFailure():
 		counts.Failed++
 	default:

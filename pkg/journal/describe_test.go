@@ -143,6 +143,7 @@ func TestRecordOfARunThatActs(t *testing.T) {
 	outcomes := join(many(10_000, v1alpha1.OutcomePlanned), many(3, v1alpha1.OutcomeProtected), many(2, v1alpha1.OutcomeNotEvaluated))
 	for i := range outcomes {
 		outcomes[i].Kind.Version, outcomes[i].Kind.Kind, outcomes[i].Namespace = "v1", "ConfigMap", fmt.Sprintf("namespace-%d", i%300)
+		outcomes[i].VolumeBytes = 2 // those that are left alone free nothing
 	}
 	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
 	describeActing(run, 20_000, outcomes)
@@ -158,7 +159,7 @@ func TestRecordOfARunThatActs(t *testing.T) {
 		outcomes[i].Result = v1alpha1.OutcomeDeleted
 	}
 	Settle(run, outcomes[:10_000])
-	want := v1alpha1.RunCounts{Considered: 20_000, Matched: 10_003, Acted: 10_000, Skipped: 3, Failed: 2}
+	want := v1alpha1.RunCounts{Considered: 20_000, Matched: 10_003, Acted: 10_000, Skipped: 3, Failed: 2, FreedBytes: 20_000}
 	if got := namesIn(run); run.Status.RunCounts != want || len(got) < 500 || !slices.Equal(slices.Sorted(slices.Values(got[:5])), slices.Sorted(slices.Values(left))) {
 		t.Errorf("in the end it counts %+v and lists %v", run.Status.RunCounts, got)
 	}

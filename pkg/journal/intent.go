@@ -46,13 +46,17 @@ type Intent struct {
 	Selector int `json:"selector,omitempty"`
 	// Patch is what a Transform sends.
 	Patch json.RawMessage `json:"patch,omitempty"`
+	// VolumeBytes is the capacity of a claim or volume.
+	VolumeBytes int64 `json:"volumeBytes,omitempty"`
 }
 
 // Victim is the victim again, without its bytes.
 func (i *Intent) Victim() Victim {
 	return Victim{
-		Candidate: object.Candidate{Object: i.Object(), Selector: i.Selector, Message: i.Message},
-		Patch:     object.JSON(i.Patch),
+		Candidate: object.Candidate{
+			Object: i.Object(), Selector: i.Selector, Message: i.Message, VolumeBytes: i.VolumeBytes,
+		},
+		Patch: object.JSON(i.Patch),
 	}
 }
 
@@ -78,7 +82,7 @@ func intentOf(v Victim) Intent {
 	return Intent{
 		Group: v.Kind.Group, Version: v.Kind.Version, Kind: v.Kind.Kind, Resource: v.Kind.Resource,
 		Namespace: v.Namespace, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion,
-		Message: v.Message, Selector: v.Selector, Patch: json.RawMessage(v.Patch),
+		Message: v.Message, Selector: v.Selector, Patch: json.RawMessage(v.Patch), VolumeBytes: v.VolumeBytes,
 	}
 }
 

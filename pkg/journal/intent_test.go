@@ -30,3 +30,12 @@ func TestIntentThatIsTooLarge(t *testing.T) {
 		t.Errorf("got %v after %d bytes", err, written)
 	}
 }
+
+// An operator that takes a run over knows what its victims free, without their bytes.
+func TestIntentKeepsWhatIsFreed(t *testing.T) {
+	victim := Victim{Candidate: object.Candidate{VolumeBytes: 1 << 30}}
+	intent := intentOf(victim)
+	if got := intent.Victim(); got.VolumeBytes != victim.VolumeBytes {
+		t.Errorf("%d bytes are kept, want %d", got.VolumeBytes, victim.VolumeBytes)
+	}
+}

@@ -12,6 +12,8 @@ type Candidate struct {
 	Selector int
 	// Message is the script's message.
 	Message string
+	// VolumeBytes is the capacity of a victim that is a claim or a volume. Zero when it is neither, or not known.
+	VolumeBytes int64
 }
 
 // Verdict is what the run decided about a candidate before anything was touched.

@@ -153,8 +153,10 @@ func (s Act) judgeAgain(t *task, in *intent) func(journal.Victim) action.Again {
 		return func(ctx context.Context, live object.Object) (object.Verdict, object.JSON, error) {
 			before := victim.Candidate
 			next := object.Verdict{
-				Candidate: object.Candidate{Object: live, Selector: before.Selector, Message: before.Message},
-				Act:       true,
+				Candidate: object.Candidate{
+					Object: live, Selector: before.Selector, Message: before.Message, VolumeBytes: before.VolumeBytes,
+				},
+				Act: true,
 			}
 			r, err := s.rejudge(ctx, t, in.decision.view, in.decision.cascade, &next)
 			if err != nil || r != nil {

@@ -61,6 +61,7 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 	}
 	for i, outcome := range d.outcomes(v1alpha1.OutcomePlanned) {
 		if outcome.Result == v1alpha1.OutcomePlanned {
+			outcome.VolumeBytes = outcome.Object.VolumeBytes()
 			in.victims = append(in.victims, journal.Victim{Candidate: outcome.Candidate, Patch: d.changes[i].patch})
 			in.places = append(in.places, len(in.outcomes))
 		} else if outcome.Err != nil {

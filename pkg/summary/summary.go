@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -40,7 +42,7 @@ func Counts(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int
 		gone = 0 // they are left alone
 	}
 	denied, kindGone := results[v1alpha1.OutcomeDenied], results[v1alpha1.OutcomeKindGone]
-	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone-found, done)
+	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone-found, done) + volumes(counts.FreedBytes)
 	for _, part := range []struct {
 		n     int64
 		words string
@@ -59,6 +61,14 @@ func Counts(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int
 		}
 	}
 	return text + "."
+}
+
+// volumes says how large the volumes were that were deleted, as the objects themselves say it.
+func volumes(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s of volumes)", resource.NewQuantity(bytes, resource.BinarySI))
 }
 
 // Much draws attention to a Delete that took more than half of what it looked at. It says nothing of one that is

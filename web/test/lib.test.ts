@@ -5,7 +5,7 @@ import { ApiError, get, query, send, stream, whenSignedOut } from '../src/lib/ap
 import { diff } from '../src/lib/diff';
 import { cleanerOf, nameOf, splitVersion, yaml } from '../src/lib/make';
 import { relative, seconds } from '../src/lib/time';
-import { bytes, count, freesText, plural, unreadText } from '../src/lib/words';
+import { bytes, count, freedText, freesText, plural, unreadText } from '../src/lib/words';
 
 const answer = (body: unknown, status = 200) => vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(JSON.stringify(body), { status }));
 
@@ -48,6 +48,7 @@ describe('api', () => {
 describe('words', () => {
   it.each([[0, '0 B'], [1023, '1023 B'], [1536, '1.5 KiB'], [20 * 2 ** 30, '20 GiB']])('%d bytes are %s', (n, text) => expect(bytes(n)).toBe(text));
   it('counts', () => { expect(count(12345)).toBe('12,345'); expect(plural(1, 'object')).toBe('1 object'); expect(plural(0, 'object')).toBe('0 objects'); });
+  it('says what was freed', () => { expect(freedText(2 ** 31)).toBe(', 2 GiB freed'); expect(freedText(undefined)).toBe(''); });
   it('says what is freed', () => { expect(freesText({ volumeBytes: 2 ** 30, loadBalancers: 1 })).toBe('1 GiB, 1 load balancer'); expect(freesText(undefined)).toBe(''); });
   it('names the right to read a kind', () => {
     expect(unreadText({ kind: 'Job', group: 'batch', resource: 'jobs', forbidden: true })).toBe('Job: missing right: list jobs.batch in all namespaces');

@@ -7,14 +7,14 @@ export interface Page<T> { items: T[] | null; total: number; offset: number; lim
 export interface Allowed { allowed: boolean; missing?: string }
 export interface Right extends Allowed { id: string; text: string }
 export interface ObjectRef { apiVersion?: string; kind: string; namespace?: string; name: string }
-export interface Counts { considered: number; matched: number; acted: number; skipped: number; failed: number }
+export interface Counts { considered: number; matched: number; acted: number; skipped: number; failed: number; freedBytes?: number }
 
 export interface Config { mode: 'Token' | 'Local'; loggedIn: boolean; version: string; readOnly: boolean; namespace?: string }
 export interface WhoAmI { user: string; groups: string[] | null; cluster: string }
 export interface Access { namespace?: string; namespaces?: string[]; rights: Right[] | null }
 
 export interface Attention { level: 'waiting' | 'error' | 'warning'; cleaner: string; run?: string; reason: string; message: string; since?: string }
-export interface Day { day: string; runs: number; matched: number; acted: number; failed: number }
+export interface Day { day: string; runs: number; matched: number; acted: number; failed: number; freedBytes?: number }
 export interface Summary {
   totalCleaners: number; ready: number; failing: number; suspended: number; running: number; lastRun?: string;
   attention: Attention[] | null; next: { cleaner: string; action: string; time: string }[] | null; days: Day[] | null; missing: Right[] | null;

@@ -22,6 +22,9 @@ export function bytes(n: number): string {
   return `${n >= 100 || i === 0 ? Math.round(n) : Math.round(n * 10) / 10} ${sizes[i]}`;
 }
 
+/** freedText goes after other counts: ", 20 GiB freed". */
+export function freedText(n: number | undefined): string { return n ? `, ${bytes(n)} freed` : ''; }
+
 /** freesText is what there would be more of: "20 GiB, 1 load balancer". */
 export function freesText(of: Frees | undefined): string {
   const parts: string[] = [];

@@ -5,7 +5,7 @@ import { segment, send } from '../lib/api';
 import { useLoad, useTitle } from '../lib/hooks';
 import { exact, seconds } from '../lib/time';
 import type { Accepted, CleanerDetail, RunRow } from '../lib/types';
-import { count, plural } from '../lib/words';
+import { count, freedText, plural } from '../lib/words';
 import { Action, Badge, Card, Code, denied, Empty, Facts, Head, MissingRights, Show, Time } from '../ui/basics';
 import { Channels } from '../ui/channels';
 import { Bars } from '../ui/chart';
@@ -120,8 +120,8 @@ function History({ runs, next }: { runs: RunRow[]; next?: string }) {
         <div class="stack">
           {shown.length > 1 && <Bars what="Per run" bars={shown.map((run) => ({
             label: new Date(run.time).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' }),
-            title: `${exact(run.time)}: ${count(run.matched)} found, ${count(run.acted)} acted on${run.durationSeconds ? `, took ${seconds(run.durationSeconds)}` : ''}`,
-            found: run.matched, acted: run.acted,
+            title: `${exact(run.time)}: ${count(run.matched)} found, ${count(run.acted)} acted on${freedText(run.freedBytes)}${run.durationSeconds ? `, took ${seconds(run.durationSeconds)}` : ''}`,
+            found: run.matched, acted: run.acted, freed: run.freedBytes,
           }))} />}
           <RunTable runs={runs} caption="History" />
         </div>

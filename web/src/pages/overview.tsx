@@ -3,7 +3,7 @@
 import { segment } from '../lib/api';
 import { useLoad, useTitle } from '../lib/hooks';
 import type { Attention, Day, Page, RunRow, Summary } from '../lib/types';
-import { count, plural } from '../lib/words';
+import { count, freedText, plural } from '../lib/words';
 import { Badge, Card, Empty, Head, MissingRights, Show, split, Time } from '../ui/basics';
 import { Bars } from '../ui/chart';
 import { RunTable } from '../ui/runs';
@@ -61,10 +61,11 @@ export function Content({ data }: { data: Summary }) {
         <Tile unknown={noRuns} value={sum('acted')} label="acted on in 30 days" />
       </div>
       <div class="grid2">
-        <Card title="Found and acted on" aside="per day, from the records that are kept">
+        <Card title="Found, acted on and freed" aside="per day, from the records that are kept">
           {noRuns ? <Empty title="This is not known.">You may not see runs.</Empty> : sum('matched') + sum('acted') > 0
             ? <Bars what="Per day" bars={days.map((day) => ({
-              label: dayLabel(day.day), title: `${day.day}: ${count(day.matched)} found, ${count(day.acted)} acted on`, found: day.matched, acted: day.acted,
+              label: dayLabel(day.day), title: `${day.day}: ${count(day.matched)} found, ${count(day.acted)} acted on${freedText(day.freedBytes)}`,
+              found: day.matched, acted: day.acted, freed: day.freedBytes,
             }))} />
             : <Empty title="No run has found anything yet.">The chart begins with the first run.</Empty>}
         </Card>

@@ -16,8 +16,8 @@ export function nice(max: number): number {
   return [1, 2, 4, 5, 10].map((step) => step * power).find((step) => step >= max)!;
 }
 
-/** Bars shows found and acted side by side, and the same numbers as a table for those who read them. */
-export function Bars({ bars, what, showFreed }: { bars: Bar[]; what: string; showFreed?: boolean }) {
+/** Bars shows found and acted side by side, freed bytes where there are any, and the same numbers as a table for those who read them. */
+export function Bars({ bars, what }: { bars: Bar[]; what: string }) {
   const top = nice(Math.max(0, ...bars.map((bar) => Math.max(bar.found, bar.acted))));
   const slot = (width - left) / Math.max(1, bars.length);
   const scale = (value: number) => (value / top) * (height - bottom - 10);
@@ -31,7 +31,7 @@ export function Bars({ bars, what, showFreed }: { bars: Bar[]; what: string; sho
       <div class="legend">
         <span><i class="found" />Found: {count(found)}</span>
         <span><i class="acted" />Acted on: {count(acted)}</span>
-        {showFreed && <span><i class="freed" />Freed: {bytes(freed)}</span>}
+        {freed > 0 && <span><i class="freed" />Freed: {bytes(freed)}</span>}
       </div>
       <svg class="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${what}: ${count(found)} found, ${count(acted)} acted on`}>
         {[0, 0.5, 1].map((part) => (
@@ -52,17 +52,17 @@ export function Bars({ bars, what, showFreed }: { bars: Bar[]; what: string; sho
           );
         })}
       </svg>
-      {showFreed && freed > 0 && <Freed bars={bars} slot={slot} thick={thick} />}
+      {freed > 0 && <Freed bars={bars} what={what} slot={slot} thick={thick} />}
       <details>
         <summary>Show the numbers</summary>
         <div class="scroll" tabIndex={0} role="group" aria-label={`${what}, numbers`}>
           <table>
             <thead><tr><th scope="col">When</th><th scope="col" class="num">Found</th><th scope="col" class="num">Acted on</th>
-              {showFreed && <th scope="col" class="num">Freed</th>}</tr></thead>
+              {freed > 0 && <th scope="col" class="num">Freed</th>}</tr></thead>
             <tbody>
               {bars.filter((bar) => bar.found || bar.acted || bar.freed).map((bar, i) => (
                 <tr key={i}><td>{bar.title}</td><td class="num">{count(bar.found)}</td><td class="num">{count(bar.acted)}</td>
-                  {showFreed && <td class="num">{bytes(bar.freed ?? 0)}</td>}</tr>
+                  {freed > 0 && <td class="num">{bytes(bar.freed ?? 0)}</td>}</tr>
               ))}
             </tbody>
           </table>
@@ -72,11 +72,11 @@ export function Bars({ bars, what, showFreed }: { bars: Bar[]; what: string; sho
   );
 }
 
-function Freed({ bars, slot, thick }: { bars: Bar[]; slot: number; thick: number }) {
+function Freed({ bars, what, slot, thick }: { bars: Bar[]; what: string; slot: number; thick: number }) {
   const most = Math.max(...bars.map((bar) => bar.freed ?? 0));
   const tall = 34;
   return (
-    <svg class="chart" viewBox={`0 0 ${width} ${tall + 6}`} role="img" aria-label={`Freed per day, at most ${bytes(most)}`}>
+    <svg class="chart" viewBox={`0 0 ${width} ${tall + 6}`} role="img" aria-label={`${what}: at most ${bytes(most)} freed`}>
       <line class="gridline" x1={left} x2={width} y1={tall} y2={tall} />
       <text x={left - 6} y={12} text-anchor="end">{bytes(most)}</text>
       {bars.map((bar, i) => {
