@@ -15,11 +15,15 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// rehearsed is what the answer to a rehearsed change says of it.
-func rehearsed(planned object.Outcome, patch, answer object.JSON, unknown *unknownFields) object.Outcome {
+// rehearsed is what the answer to a rehearsed change says of it, and the object after the change.
+func rehearsed(
+	planned object.Outcome,
+	patch, answer object.JSON,
+	unknown *unknownFields,
+) (object.Outcome, *object.Object) {
 	after, err := object.New(planned.Kind, answer)
 	if len(patch) == 0 || err != nil || after.UID != planned.UID {
-		return planned
+		return planned, nil
 	}
 	planned.Detail = unknown.words()
 	if fields := unkept(after, patch); fields != "" && planned.Detail == "" {
@@ -29,7 +33,7 @@ func rehearsed(planned object.Outcome, patch, answer object.JSON, unknown *unkno
 		planned.Result = v1alpha1.OutcomeUnchanged
 		planned.Detail = cmp.Or(planned.Detail, "the API server would keep it as it is")
 	}
-	return planned
+	return planned, &after
 }
 
 // isSame reports whether two states of an object differ only in what each change changes.

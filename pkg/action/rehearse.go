@@ -18,17 +18,18 @@ import (
 
 // Rehearse asks the API server, as a dry run, whether it would delete or change an object: Planned if it would, or if
 // that is not known, Unchanged if nothing of the change would remain, else Failed or Denied with its words. The detail
-// of the first two says what of the change would be lost. It changes nothing: see MayRehearse.
+// of the first two says what of the change would be lost, and after is the object as it would be then; nil where that
+// is not known. It changes nothing: see MayRehearse.
 func (a *Actor) Rehearse(
 	ctx context.Context,
 	verdict object.Verdict,
 	patch object.JSON,
 	options *v1alpha1.DeleteOptions,
-) object.Outcome {
+) (outcome object.Outcome, after *object.Object) {
 	planned := object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomePlanned}
 	request, err := a.rehearsal(verdict.Object, patch, options)
 	if err != nil {
-		return failed(verdict, patch, err)
+		return failed(verdict, patch, err), nil
 	}
 	unknown := &unknownFields{}
 	answer, _, err := a.send(ctx, request.WarningHandlerWithContext(unknown))
@@ -37,9 +38,9 @@ func (a *Actor) Rehearse(
 	}
 	refused := failed(verdict, patch, err)
 	if refused.Result == v1alpha1.OutcomeDenied || isRefused(err) || apierrors.IsForbidden(err) {
-		return refused
+		return refused, nil
 	}
-	return planned // it changed, or is gone, or nobody knows
+	return planned, nil // it changed, or is gone, or nobody knows
 }
 
 // MayRehearse reports whether a dry run is safe for a kind as it is: the API server itself serves it. A server behind

@@ -63,6 +63,9 @@ func TestPreviewOfUnknownFields(t *testing.T) {
 	if !strings.Contains(got.errOut, "30 of 30 objects match; 30 would be changed\n") {
 		t.Errorf("%s", got.errOut)
 	}
+	if !strings.Contains(got.out, "\n+  paused: true\n") || strings.Contains(got.out, "nonsense:") || strings.Contains(got.out, "\n+    foolish") {
+		t.Errorf("not what the API server would make of it:\n%s", got.out)
+	}
 	must(t, s.Delete(t.Context(), c))
 	c = s.transforms("apps", "Deployment", `{"status":{"replicas":7}}`)
 	got = s.call(t.Context(), nil, "preview", c.Name, "--limit", "1")

@@ -37,6 +37,8 @@ type PreviewItem struct {
 	object.Outcome
 	// Patch is what a Transform would send.
 	Patch map[string]any
+	// After is the object as the API server said that it would be after the patch. Nil where it was not asked.
+	After *object.Object
 }
 
 // Preview reads and judges as a run does, and needs of the Runner what that needs: Check, Read and Judge. It reads with

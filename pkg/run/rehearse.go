@@ -27,7 +27,7 @@ func (t *task) rehearse(ctx context.Context, victims []journal.Victim) error {
 		if !action.MayRehearse(victim.Kind) || len(victim.Patch) == 0 {
 			return nil
 		}
-		outcome := t.who.Actor.Rehearse(ctx, object.Verdict{Candidate: victim.Candidate, Act: true}, victim.Patch, nil)
+		outcome, _ := t.who.Actor.Rehearse(ctx, object.Verdict{Candidate: victim.Candidate, Act: true}, victim.Patch, nil)
 		if !action.IsRefused(outcome) {
 			return nil
 		}

@@ -45,20 +45,33 @@ func (j *job) diff(item run.PreviewItem) {
 	}
 }
 
+// patched is an object after its patch: as the API server said, or as the patch says where it was not asked.
+func patched(item run.PreviewItem) (map[string]any, error) {
+	if item.After != nil {
+		return item.After.Value()
+	}
+	value, err := item.Value() // its own: merged changes it
+	if err != nil {
+		return nil, err
+	}
+	return manifest.Merge(value, item.Patch), nil
+}
+
 // sides are an object before and after its patch, as YAML, without the values of a Secret and without managedFields.
+// Nor has it the generation, which no patch asks for.
 func sides(item run.PreviewItem) (before, after string, err error) {
 	was, err := item.Value()
 	if err != nil {
 		return "", "", err
 	}
-	value, err := item.Value() // its own: merged changes it
+	becomes, err := patched(item)
 	if err != nil {
 		return "", "", err
 	}
-	becomes := manifest.Merge(value, item.Patch)
 	for _, side := range []map[string]any{was, becomes} {
 		if metadata, ok := side["metadata"].(map[string]any); ok {
 			delete(metadata, "managedFields")
+			delete(metadata, "generation")
 		}
 	}
 	if item.IsSecret() {
@@ -85,7 +98,11 @@ func secretMask(item run.PreviewItem) func(string) string {
 	if err != nil {
 		return unreadable
 	}
-	return object.Masker(item.Object, object.Object{Kind: item.Kind, Raw: raw})
+	sources := []object.Object{item.Object, {Kind: item.Kind, Raw: raw}}
+	if item.After != nil {
+		sources = append(sources, *item.After)
+	}
+	return object.Masker(sources...)
 }
 
 // maskedPatch is an item's patch without the values of a Secret: neither those that it has nor those that it would get.

@@ -121,7 +121,7 @@ func (a *asking) about(ctx context.Context, item *run.PreviewItem) {
 		return
 	}
 	s.asked++
-	answer := rehearse(ctx, a.actor, a.cleaner, item)
+	answer, after := rehearse(ctx, a.actor, a.cleaner, item)
 	if answer.Result == v1alpha1.OutcomeFailed && apierrors.IsForbidden(answer.Err) {
 		a.forbidden, s.safe = answer.Detail, false
 		return
@@ -133,7 +133,7 @@ func (a *asking) about(ctx context.Context, item *run.PreviewItem) {
 		if action.IsOfSchema(answer) {
 			s.alike[patchKey(*item)] = answer
 		}
-		item.Result, item.Detail = answer.Result, answer.Detail
+		item.Result, item.Detail, item.After = answer.Result, answer.Detail, after
 	default:
 		s.refused++
 		item.Result, item.Detail = answer.Result, "the API server would refuse it: "+answer.Detail
@@ -165,12 +165,12 @@ func rehearse(
 	actor *action.Actor,
 	cleaner *v1alpha1.Cleaner,
 	item *run.PreviewItem,
-) object.Outcome {
+) (answer object.Outcome, after *object.Object) {
 	var patch object.JSON
 	if item.Patch != nil {
 		text, err := json.Marshal(item.Patch)
 		if err != nil {
-			return action.Failed(item.Verdict, err)
+			return action.Failed(item.Verdict, err), nil
 		}
 		patch = text
 	}
