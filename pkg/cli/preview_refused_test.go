@@ -21,11 +21,19 @@ func TestPreviewOfWhatTheServerRefusesInAll(t *testing.T) {
 	got := s.call(t.Context(), nil, "preview", c.Name)
 	for _, want := range []string{
 		"about 20 of 25 Deployments, and would refuse 20 of these; it was not asked about the other 5, and will most likely refuse them as well: --dry-run-all asks about all\n",
-		"20 could not be changed",
+		"25 of 25 objects match; 5 were not asked about, 20 could not be changed\n",
 	} {
 		if !strings.Contains(got.errOut, want) {
 			t.Errorf("there is no %q in\n%s", want, got.errOut)
 		}
+	}
+	row := "NS   Deployment   5 objects   not be known   not asked: the API server refused all 20 that were\n"
+	if text := s.plain(got.out); !strings.Contains(text, row) || strings.Contains(text, "be changed") || strings.Count(text, "+++ ") != 1 {
+		t.Errorf("there is no %q, or more than one patch, in\n%s", row, text)
+	}
+	got = s.call(t.Context(), nil, "preview", c.Name, "-o", "name")
+	if got.out != "" {
+		t.Errorf("would be changed:\n%s", got.out)
 	}
 }
 

@@ -127,7 +127,7 @@ func TestPreviewAsksAboutSomeOfMany(t *testing.T) {
 	got.out = ""
 	s.wants(got, codes.ExitPartial, "",
 		"note: the API server was asked, as a dry run, about 20 of 44 ConfigMaps, and would refuse 10 of these; it may refuse others as well: --dry-run-all asks about all\n"+
-			"44 of 44 objects match; 34 would be changed, 10 could not be changed\n"+
+			"44 of 44 objects match; 34 would be changed if the API server accepts them, 10 could not be changed\n"+
 			"error: cleaner \"unused-NS\": 10 objects could not be changed\nhint: fix the transform; the reasons stand beside the objects   [E-PRE-004]\n")
 	got = s.call(t.Context(), nil, "preview", c.Name, "-o", "name", "--dry-run-all")
 	if !strings.HasPrefix(got.errOut, "44 of 44 objects match; 22 would be changed, 22 could not be changed\n") {

@@ -115,7 +115,7 @@ func (j *job) tell(ctx context.Context, l *live, found *run.Preview) error {
 		if j.several {
 			prefix = cleaner.Name + ": "
 		}
-		fmt.Fprintln(j.ErrOut, prefix+summary(found, result))
+		fmt.Fprintln(j.ErrOut, prefix+summary(found, result, l.unsure))
 	}
 	j.tellUntil(cleaner)
 	j.tellIdentity(cleaner)

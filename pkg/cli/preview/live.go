@@ -42,6 +42,8 @@ type live struct {
 	beyond beyond
 	// refused is how many objects the API server would refuse to touch.
 	refused int64
+	// unsure is whether it may refuse others that are planned, because it was not asked about all of their kind.
+	unsure bool
 	// forbidden is what the account of --as may not do of that.
 	forbidden string
 }

@@ -117,7 +117,8 @@ func (b beyond) words() string {
 func (j *job) diffs(items []run.PreviewItem) {
 	others, first := map[string][]string{}, []run.PreviewItem{}
 	for _, item := range items {
-		if item.Patch == nil || item.Result == v1alpha1.OutcomeUnchanged || !j.shows(item) {
+		if item.Patch == nil || item.Result == v1alpha1.OutcomeUnchanged || item.Result == v1alpha1.OutcomeNotActed ||
+			!j.shows(item) {
 			continue
 		}
 		key := string(item.Result) + patchKey(item)

@@ -69,6 +69,7 @@ func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refus
 		refused += a.samples[kind].refused
 		a.tell(kind)
 	}
+	l.unsure = a.expect(found)
 	a.tellForbidden(l)
 	return refused
 }
@@ -140,6 +141,28 @@ func (a *asking) about(ctx context.Context, item *run.PreviewItem) {
 	}
 }
 
+// refusesAll reports whether the API server refuses each object that it was asked about.
+func (s *sample) refusesAll() bool { return s.refused > 0 && s.refused == s.asked }
+
+// expect promises nothing of the objects that the API server was not asked about, where it refuses all others of their
+// kind. It reports whether it may also refuse some of those that stay planned.
+func (a *asking) expect(found *run.Preview) (unsure bool) {
+	for i := range found.Items {
+		item := &found.Items[i]
+		s := a.samples[item.Kind]
+		if s == nil || item.Result != v1alpha1.OutcomePlanned {
+			continue
+		}
+		if s.refusesAll() {
+			item.Result = v1alpha1.OutcomeNotActed
+			item.Detail = fmt.Sprintf("not asked: the API server refused all %s that were", terminal.Thousands(s.asked))
+			continue
+		}
+		unsure = unsure || s.refused > 0 && s.known < s.planned
+	}
+	return unsure
+}
+
 // tell says that the API server was not asked about all objects of a kind of which it refuses some.
 func (a *asking) tell(kind object.Kind) {
 	s := a.samples[kind]
@@ -147,7 +170,7 @@ func (a *asking) tell(kind object.Kind) {
 		return
 	}
 	others := "it may refuse others"
-	if s.refused == s.asked {
+	if s.refusesAll() {
 		others = fmt.Sprintf("it was not asked about the other %s, and will most likely refuse them",
 			terminal.Thousands(s.planned-s.known))
 	}

@@ -73,6 +73,8 @@ func (j *job) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell 
 		return terminal.Cell{Text: "not be judged", In: paint.Red}
 	case v1alpha1.OutcomeFailed, v1alpha1.OutcomeDenied:
 		return terminal.Cell{Text: "fail", In: paint.Red}
+	case v1alpha1.OutcomeNotActed: // the API server was not asked
+		return terminal.Cell{Text: "not be known", In: paint.Yellow}
 	}
 	return terminal.Cell{Text: "stay as it is", In: nil}
 }
@@ -90,8 +92,9 @@ func why(item run.PreviewItem) string {
 		item.Selector))
 }
 
-// summary is "3 of 212 objects match; 2 would be deleted, 1 is protected".
-func summary(found *run.Preview, result result) string {
+// summary is "3 of 212 objects match; 2 would be deleted, 1 is protected". unsure is whether the API server may refuse
+// some of what would be done.
+func summary(found *run.Preview, result result, unsure bool) string {
 	verb := "match"
 	if result.Matched == 1 || found.Considered == 1 {
 		verb = "matches"
@@ -107,7 +110,7 @@ func summary(found *run.Preview, result result) string {
 	case found.Limit != nil:
 		return text + "; a run would touch nothing: " + found.Limit.Error()
 	}
-	if parts := outcomes(found, result); len(parts) > 0 {
+	if parts := outcomes(found, result, unsure); len(parts) > 0 {
 		text += "; " + strings.Join(parts, ", ")
 	}
 	if result.Matched > 0 {
@@ -117,7 +120,7 @@ func summary(found *run.Preview, result result) string {
 }
 
 // outcomes say how many objects would have each outcome: "2 would be deleted", "1 is protected".
-func outcomes(found *run.Preview, result result) (parts []string) {
+func outcomes(found *run.Preview, result result, unsure bool) (parts []string) {
 	add := func(n int64, one, many string) {
 		if n > 0 {
 			parts = append(parts, terminal.Thousands(n)+" "+terminal.Plural(n, one, many))
@@ -131,15 +134,20 @@ func outcomes(found *run.Preview, result result) (parts []string) {
 			marked++
 		}
 	}
+	provided := ""
+	if unsure {
+		provided = " if the API server accepts " + terminal.Plural(result.WouldAct, "it", "them")
+	}
 	switch found.Action {
 	case v1alpha1.ActionDelete:
-		add(result.WouldAct, "would be deleted", "would be deleted")
+		add(result.WouldAct, "would be deleted"+provided, "would be deleted"+provided)
 	case v1alpha1.ActionTransform:
-		add(result.WouldAct, "would be changed", "would be changed")
+		add(result.WouldAct, "would be changed"+provided, "would be changed"+provided)
 	default:
 		add(counts[v1alpha1.OutcomeMatched], "would be reported", "would be reported")
 		add(marked, "of these is protected", "of these are protected")
 	}
+	add(counts[v1alpha1.OutcomeNotActed], "was not asked about", "were not asked about")
 	add(counts[v1alpha1.OutcomeProtected], "is protected", "are protected")
 	add(counts[v1alpha1.OutcomeUnknown], "is unknown and would be left alone", "are unknown and would be left alone")
 	add(counts[v1alpha1.OutcomeDenied], "would be denied", "would be denied")
