@@ -23,8 +23,13 @@ const expiresAt = "expiresAt"
 // expiresCost is what a call of it costs: it looks at a few fields, however large the object is.
 const expiresCost = 50
 
-// endOfTime is the last time that CEL knows. It stands for never.
-var endOfTime = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+// Earlier and later times than these are not told. A duration has at most 292 years: the difference between now and each
+// time that is told is one, so that an object without a mark does not keep others from being judged. endOfTime stands
+// for never, too.
+var (
+	beginOfTime = time.Unix(0, 0).UTC()
+	endOfTime   = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
+)
 
 func marks() celgo.EnvOption {
 	return celgo.Function(
@@ -89,6 +94,8 @@ func expiry(o ref.Val, dialects []v1alpha1.MarkDialect) ref.Val {
 		return types.NewErr("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	case !ok || last.Never || last.Ends.After(endOfTime):
 		return types.Timestamp{Time: endOfTime}
+	case last.Ends.Before(beginOfTime):
+		return types.Timestamp{Time: beginOfTime}
 	}
 	return types.Timestamp{Time: last.Ends.UTC()}
 }

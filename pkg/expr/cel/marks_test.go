@@ -24,7 +24,7 @@ func marked(kind, meta string) object.Object {
 // TestExpiresAt: the end of an object's time by its marks, the end of time without one, and an error of what cannot be read.
 func TestExpiresAt(t *testing.T) {
 	t.Parallel()
-	const over = "expiresAt(object) <= now"
+	const over, within = "expiresAt(object) <= now", "expiresAt(object) - now < duration('24h')"
 	now := time.Date(2026, time.March, 1, 14, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
 		kind, meta, expression string
@@ -32,11 +32,16 @@ func TestExpiresAt(t *testing.T) {
 		wrong                  string
 	}{
 		"no mark":      {"ConfigMap", "", over, false, ""},
-		"never":        {"ConfigMap", "", "expiresAt(object) == timestamp('9999-12-31T23:59:59Z')", true, ""},
+		"never":        {"ConfigMap", "", "expiresAt(object) == timestamp('2200-01-01T00:00:00Z')", true, ""},
 		"over":         {"ConfigMap", `, "annotations": {"cleaner/ttl": "1h"}`, over, true, ""},
 		"exactly":      {"ConfigMap", `, "annotations": {"cleaner/ttl": "1h"}`, "expiresAt(object) == timestamp('2026-03-01T13:00:00Z')", true, ""},
 		"not yet":      {"ConfigMap", `, "annotations": {"janitor/ttl": "1d"}`, over, false, ""},
 		"soon":         {"ConfigMap", `, "annotations": {"janitor/ttl": "1d"}`, "expiresAt(object) < now + duration('24h')", true, ""},
+		"difference":   {"ConfigMap", `, "annotations": {"janitor/ttl": "1d"}`, within, true, ""},
+		"of never":     {"ConfigMap", "", within, false, ""},
+		"of forever":   {"ConfigMap", `, "annotations": {"cleaner/ttl": "forever"}`, within, false, ""},
+		"of far away":  {"ConfigMap", `, "annotations": {"cleaner/expires": "9999-12-31"}`, within, false, ""},
+		"of long ago":  {"ConfigMap", `, "annotations": {"cleaner/expires": "0001-01-01"}`, within, true, ""},
 		"a label":      {"ConfigMap", `, "labels": {"cleanup.kyverno.io/ttl": "10m"}`, over, true, ""},
 		"of a Pod":     {"Pod", `, "annotations": {"pod.kubernetes.io/lifetime": "1h"}, "ownerReferences": [{}]`, over, true, ""},
 		"of no Pod":    {"ConfigMap", `, "annotations": {"pod.kubernetes.io/lifetime": "1h"}`, over, false, ""},
