@@ -23,6 +23,8 @@ const (
 	progressEvery = 200 * time.Millisecond
 	// progressLine is how often a line is added where none can be rewritten.
 	progressLine = 10 * time.Second
+	// progressRepeat is how often a line is added that says the same as the one before.
+	progressRepeat = time.Minute
 )
 
 // The ways to show progress, and auto, which is one of them.
@@ -60,6 +62,9 @@ type Progress struct {
 	considered, matched int64
 	elsewhere           Measure // what is known of work that goes on elsewhere, instead of what was counted here
 	shown               bool    // whether a line stands on the terminal
+	// said is what the last line said, but for the time, and saidAt is when.
+	said   string
+	saidAt time.Time
 }
 
 // Measure is how far work has come that goes on elsewhere: as a line, and as what --progress=json prints.
@@ -182,8 +187,18 @@ func (p *Progress) tick() {
 	case ProgressJSON:
 		_ = json.NewEncoder(p.w).Encode(p.facts(took)) // there is nobody to tell that telling failed
 	default:
-		fmt.Fprintln(p.w, p.line(took))
+		p.add(took)
 	}
+}
+
+// add adds a line, if there is something new to say, or the last one is some time ago.
+func (p *Progress) add(took time.Duration) {
+	now, says := p.clock.Now(), p.line(0)
+	if says == p.said && now.Sub(p.saidAt) < progressRepeat {
+		return
+	}
+	p.said, p.saidAt = says, now
+	fmt.Fprintln(p.w, p.line(took))
 }
 
 // progressFacts are what --progress=json prints.

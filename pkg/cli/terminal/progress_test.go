@@ -81,6 +81,36 @@ func TestProgressIsQuiet(t *testing.T) {
 	}
 }
 
+// TestProgressRepeatsLittle: where lines are added, the same is said once, and then once a minute.
+func TestProgressRepeatsLittle(t *testing.T) {
+	var w strings.Builder
+	clk := clocktesting.NewFakeClock(time.Unix(1e9, 0))
+	p := newProgress(&w, clk, ProgressNone, nil)
+	p.mode = ProgressPlain
+	ticks := func(n int) {
+		for range n {
+			clk.Step(progressLine)
+			p.tick()
+		}
+	}
+	p.Begin("waiting for the operator", false)
+	ticks(8)
+	p.Begin("waiting for the operator", false) // as after each look
+	ticks(1)
+	p.Begin("run a-1 is going on", false)
+	ticks(3)
+	p.Begin("reading Pod", true)
+	for range 2 {
+		p.Count(10, 1)
+		ticks(1)
+	}
+	want := "waiting for the operator · 10s\nwaiting for the operator · 1m10s\nrun a-1 is going on · 10s\n" +
+		"reading Pod · 10 objects (1 matches) · 1/s · 10s\nreading Pod · 20 objects (2 match) · 1/s · 20s\n"
+	if diff := cmp.Diff(want, w.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestProgressFits(t *testing.T) {
 	w := &recorder{written: make(chan struct{}, 100)}
 	clk := clocktesting.NewFakeClock(time.Unix(1e9, 0))
