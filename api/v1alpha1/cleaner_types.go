@@ -270,8 +270,8 @@ type CleanerSpec struct {
 // +kubebuilder:printcolumn:name="Last Run",type=date,JSONPath=`.status.lastRunTime`
 // +kubebuilder:printcolumn:name="Next Run",type=string,JSONPath=`.status.nextScheduleTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Scan Until",type=string,priority=1,JSONPath=`.spec.scanUntil`
 // +kubebuilder:printcolumn:name="Time Zone",type=string,priority=1,JSONPath=`.spec.timeZone`
-// +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.lastRun.duration`
 type Cleaner struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
