@@ -10,8 +10,11 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/utils/ptr"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -34,7 +37,8 @@ type lintedCleaner struct {
 	ScanUntil *time.Time `json:"scanUntil,omitempty"`
 
 	errors int
-	now    time.Time
+	// until is spec.scanUntil, also when it is over or changes nothing. Zero when it is not set, or the action is not known.
+	until, now time.Time
 }
 
 func linted(c *check.Result, now time.Time) lintedCleaner {
@@ -48,6 +52,7 @@ func linted(c *check.Result, now time.Time) lintedCleaner {
 	}
 	if c.KnowsAction() {
 		l.Action = string(c.Cleaner.EffectiveAction())
+		l.until = ptr.Deref(c.Cleaner.Spec.ScanUntil, metav1.Time{}).UTC()
 	}
 	if c.KnowsAction() && c.Cleaner.Observing(now) != "" {
 		l.ScanUntil = &c.Cleaner.Spec.ScanUntil.Time
@@ -99,14 +104,21 @@ func (l *lintedCleaner) write(w io.Writer, paint terminal.Paint) {
 	if len(times) > 0 {
 		fmt.Fprintf(w, "  next %s (%s)\n", strings.Join(times, ", "), l.Next[0].Location())
 	}
-	if l.ScanUntil != nil {
-		fmt.Fprintf(
-			w,
-			"  only reports until %s (spec.scanUntil), for %s\n",
-			l.ScanUntil.UTC().Format(time.RFC3339),
-			duration.HumanDuration(l.ScanUntil.Sub(l.now)),
-		)
+	if !l.until.IsZero() {
+		fmt.Fprintf(w, "  %s\n", l.observes())
 	}
+}
+
+// observes says what spec.scanUntil means now.
+func (l *lintedCleaner) observes() string {
+	until, left := l.until.Format(time.RFC3339), l.until.Sub(l.now)
+	switch {
+	case l.Action == string(v1alpha1.ActionScan):
+		return fmt.Sprintf("only reports, also after %s (spec.scanUntil), because its action is Scan", until)
+	case left > 0:
+		return fmt.Sprintf("only reports until %s (spec.scanUntil), for %s", until, duration.HumanDuration(left))
+	}
+	return fmt.Sprintf("acts: %s (spec.scanUntil) was %s ago", until, duration.HumanDuration(-left))
 }
 
 // short is a time on the wall clock of its zone, with the year only when it is another one.
