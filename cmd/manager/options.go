@@ -56,6 +56,7 @@ type options struct {
 	notifyCAFile        string
 	notifyHosts         egress.Hosts
 	metricHosts         egress.Hosts
+	dashboardURL        string
 	tracingEndpoint     string
 	logLevel            string
 	logFormat           string
@@ -142,6 +143,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications and metric sources trust besides the system's, for services with a certificate of your own")
 	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, that may get notifications although they are the operator's own machine (loopback), such as a relay beside it, or have a private address, which Cleaners that name a ServiceAccount cannot use otherwise")
 	fs.Var(&o.metricHosts, "allowed-metric-hosts", "comma-separated hosts, without ports, that the metricSource of Cleaners may name besides the cluster's Services (NAME.NAMESPACE.svc); credentials of any Secret may be sent there")
+	fs.StringVar(&o.dashboardURL, "dashboard-url", "", "address under which people open the page, for example https://cleaner.example.com; notifications link to it; without it, they have commands only")
 	fs.StringVar(&o.tracingEndpoint, "tracing-endpoint", "", "address of an OpenTelemetry collector that gets a trace of each run, by OTLP over HTTP, for example http://otel-collector.observability:4318; OTEL_EXPORTER_OTLP_HEADERS and OTEL_TRACES_SAMPLER work too; without it, there are no traces")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
 	fs.StringVar(&o.logFormat, "log-format", "json", "format of the log: json or text")
@@ -196,6 +198,7 @@ func (o *options) validate() error {
 	check(o.jitterWindow >= 0, "--jitter-window is %s; it must not be negative: runs never start early", o.jitterWindow)
 	check(o.maxSelection > 0, "--max-selection-memory is %s; it must be positive", &o.maxSelection)
 	check(o.tracingEndpoint == "" || isHTTPAddress(o.tracingEndpoint), "--tracing-endpoint is not right; write an address such as http://otel-collector.observability:4318, without a user or a password: those go into the environment variable OTEL_EXPORTER_OTLP_HEADERS")
+	check(o.dashboardURL == "" || isOrigin(o.dashboardURL), "--dashboard-url is %q; write an address such as https://cleaner.example.com, without a path", o.dashboardURL)
 	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	errs = append(errs, validateLogs(o.logLevel, o.logFormat)...)

@@ -59,6 +59,7 @@ func TestOptions(t *testing.T) {
 		"script memory":  {args: []string{"--max-script-memory=1Gi"}, want: func(o *options) { o.maxScriptMemory = 1 << 30 }},
 		"certificate":    {args: []string{"--diagnostics-cert-dir=/cert"}, want: func(o *options) { o.diagnosticsCertDir = "/cert" }},
 		"traces":         {args: []string{"--tracing-endpoint=http://otel:4318"}, want: func(o *options) { o.tracingEndpoint = "http://otel:4318" }},
+		"page":           {args: []string{"--dashboard-url=https://cleaner.example.com:8443/"}, want: func(o *options) { o.dashboardURL = "https://cleaner.example.com:8443/" }},
 		"copies' places": {args: []string{"--copies-path=/copies", "--s3-secret=bucket"}, want: func(o *options) { o.copiesPath, o.s3Secret = "/copies", "bucket" }},
 		"metric hosts": {args: []string{"--allowed-metric-hosts= Prometheus.example.com,[::1] ,10.0.0.1"}, want: func(o *options) {
 			o.metricHosts = egress.Hosts{"prometheus.example.com": true, "::1": true, "10.0.0.1": true}
@@ -134,6 +135,9 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"traces nowhere":    {args: []string{"--tracing-endpoint=otel:4318"}, want: []string{`--tracing-endpoint is not right; write an address such as http://otel-collector.observability:4318`}},
 		"traces to no host": {args: []string{"--tracing-endpoint=http://:4318"}, want: []string{`--tracing-endpoint is not right`}},
 		"traces and more":   {args: []string{"--tracing-endpoint=https://me:secret@otel"}, want: []string{`--tracing-endpoint`}},
+		"page nowhere":      {args: []string{"--dashboard-url=cleaner.example.com"}, want: []string{`--dashboard-url is "cleaner.example.com"; write an address such as https://cleaner.example.com, without a path`}},
+		"page below a path": {args: []string{"--dashboard-url=https://example.com/cleaner"}, want: []string{`without a path`}},
+		"page with markup":  {args: []string{"--dashboard-url=https://a|b"}, want: []string{`--dashboard-url is "https://a|b"`}},
 		"copies elsewhere":  {args: []string{"--copies-path=copies", "--s3-secret=a/b"}, want: []string{`--copies-path is "copies"; it must be an absolute path`, `--s3-secret is "a/b"; it must be the name of a Secret`}},
 		"no run":            {args: []string{"--max-parallel-runs=0"}, want: []string{"--max-parallel-runs is 0; it must be at least 1"}},
 		"no worker":         {args: []string{"--worker-number=0"}, want: []string{"--max-parallel-runs is 0; it must be at least 1"}},

@@ -253,6 +253,7 @@ func newRunner(config run.Config, live client.Client, connections *http.Client, 
 	config.Memory = selector.NewBudget(int64(o.maxSelection))
 	config.Client, config.Event = live, notify.Event(live, clk, reporter, reporter+"-"+hostname)
 	config.Sender = notify.NewSender(authorities, http.ProxyFromEnvironment, guarded, clk)
+	config.Sender.Page = o.dashboardURL
 	config.Protection = guard.Protection{Operator: o.namespace, Namespaces: o.protected()}
 	config.Queries = inputs.NewMetrics(authorities, o.metricHosts, plain.Host)
 	return run.New(config), nil

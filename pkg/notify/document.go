@@ -15,6 +15,8 @@ import (
 // Document is a run as JSON: the file beside a message, and the body of a Webhook.
 type Document struct {
 	Title string `json:"title"`
+	// Page is where the run is on the page.
+	Page string `json:"page,omitempty"`
 	// Test is true for a sample: the run did not take place.
 	Test        bool                `json:"test,omitempty"`
 	Cleaner     string              `json:"cleaner"`

@@ -37,6 +37,9 @@ type markup struct {
 	// inCode is what escape is in code. Nil stands for escape.
 	inCode func(text string) string
 	bullet string
+	// link makes a link of a text of ours. The address has nothing that needs escaping. Nil stands for the text and the
+	// address behind it, of which mails make a link.
+	link func(text, address string) string
 }
 
 // maxEscaped is how much longer than the text before it an escaped text may be, so that a limit can be kept.

@@ -41,6 +41,8 @@ const (
 
 // Sender is what all channels reach their services by. It is safe for concurrent use.
 type Sender struct {
+	// Page is the address of the page, without a path, to which messages link. Empty means no links.
+	Page string
 	// direct connects to services; proxied to the proxy, which may be on this machine, as the environment says.
 	direct, proxied *http.Transport
 	proxy           func(*http.Request) (*url.URL, error)

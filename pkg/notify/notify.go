@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
@@ -37,6 +38,8 @@ type Message struct {
 	Outcomes []object.Outcome
 	// Test is set for a sample, of which every service says that it is one.
 	Test bool
+	// page is where people find the run on the page. Empty when the operator does not know the address of the page.
+	page string
 }
 
 // Channel delivers a message, or says why it could not.
@@ -92,6 +95,7 @@ func (s *Sender) deliver(ctx context.Context, channel channel, values values, li
 	err := fault.Caught(func() error {
 		c := &call{sender: s, guard: s.guard}
 		c.guard.Namespace = limited
+		message.page = s.pageOf(message)
 		return channel.send(ctx, c, values, newReport(message, values.hide))
 	})
 	var p *fault.Error
@@ -101,6 +105,18 @@ func (s *Sender) deliver(ctx context.Context, channel channel, values values, li
 	klog.FromContext(ctx).
 		Info("A notification panicked", "panic", values.mask(fmt.Sprint(p.Value)), "stack", values.mask(string(p.Stack)))
 	return permanent(fault.Words)
+}
+
+// pageOf is where people find a run on the page: what a plan waits for is decided on a page of its own.
+func (s *Sender) pageOf(message Message) string {
+	kind := "runs"
+	switch {
+	case s.Page == "" || message.Test:
+		return ""
+	case message.Run.Status.Phase == v1alpha1.RunAwaitingApproval:
+		kind = "plans"
+	}
+	return strings.TrimSuffix(s.Page, "/") + "/" + kind + "/" + url.PathEscape(message.Run.Name)
 }
 
 // channelOf returns the channel of a type.

@@ -105,22 +105,39 @@ func (m markup) brief(r *report, file bool) []section {
 	if file {
 		cut = "This message was shortened; the attached file has the rest."
 	}
-	way := r.ways[0]
+	lines := []string{m.text(cut, maxLine), m.way(r.ways[0])}
 	return []section{
 		{lines: []string{m.text(r.summary, maxSummary/4)}},
-		{lines: []string{m.text(cut, maxLine), m.text(way.label, maxLine) + ": " + m.code(way.value, maxName)}},
+		{lines: append(lines, m.links(r)...)},
 	}
 }
 
 func (m markup) ending(r *report) []section {
-	var facts, ways []string
+	var facts []string
+	ways := m.links(r)
 	for _, f := range r.facts {
 		facts = append(facts, m.text(f.label+": "+f.value, maxLine))
 	}
 	for _, way := range r.ways {
-		ways = append(ways, m.text(way.label, maxLine)+": "+m.code(way.value, maxName))
+		ways = append(ways, m.way(way))
 	}
 	return []section{{"Run", facts}, {"How to see more", ways}}
+}
+
+func (m markup) way(way fact) string {
+	return m.text(way.label, maxLine) + ": " + m.code(way.value, maxName)
+}
+
+// links lead to the run on the page, if its address is known.
+func (m markup) links(r *report) []string {
+	address := r.document.Page
+	switch {
+	case address == "":
+		return nil
+	case m.link == nil:
+		return []string{r.link + ": " + address}
+	}
+	return []string{m.link(r.link, address)}
 }
 
 // join makes one text of sections.

@@ -41,8 +41,9 @@ type report struct {
 	// there were.
 	listed, counted, total int64
 	facts                  []fact
-	// ways are commands, and what they show.
+	// ways are commands, and what they show. link is what the page shows at the document's Page.
 	ways     []fact
+	link     string
 	document Document
 }
 
@@ -72,7 +73,7 @@ func newReport(message Message, hide func(string) string) *report {
 	if message.Test {
 		r.title = "Test: " + r.title
 	}
-	r.document.Title, r.document.Test = r.title, message.Test
+	r.document.Title, r.document.Test, r.document.Page = r.title, message.Test, message.page
 	switch {
 	case !run.Status.Phase.Good():
 		r.tone = toneAlarm
@@ -88,7 +89,9 @@ func newReport(message Message, hide func(string) string) *report {
 		}
 		r.ways = []fact{{label, "kubectl describe cleanerrun " + document.Run}}
 	}
+	r.link = "This run on the page"
 	if run.Status.Phase == v1alpha1.RunAwaitingApproval {
+		r.link = "Approve or reject on the page"
 		r.ways = append([]fact{
 			{"Approve", "kubectl cleaner approve " + document.Run},
 			{"Reject", "kubectl cleaner reject " + document.Run},

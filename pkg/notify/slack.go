@@ -38,6 +38,7 @@ func sendSlack(ctx context.Context, c *call, v values, r *report) error {
 	m := markup{
 		escape: escapeSlack, boldBefore: "*", boldAfter: "*", codeBefore: "`", codeAfter: "`", bullet: "• ",
 		inCode: func(text string) string { return escapeSlack(noTicks(text)) },
+		link:   func(text, address string) string { return "<" + address + "|" + text + ">" },
 	}
 	page := m.render(r, true, maxSlack, m.length)
 	api := slack.New(

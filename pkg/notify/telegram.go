@@ -57,6 +57,7 @@ func sendTelegram(ctx context.Context, c *call, v values, r *report) error {
 		codeBefore: "<code>",
 		codeAfter:  "</code>",
 		bullet:     "• ",
+		link:       func(text, address string) string { return `<a href="` + address + `">` + text + "</a>" },
 	}
 	title := m.bold(r.title, maxTitle) + "\n\n"
 	page := m.render(r, true, maxTelegram-len(title), m.length)

@@ -64,6 +64,7 @@ func markdown() markup {
 		codeAfter:  "`",
 		inCode:     noTicks,
 		bullet:     "- ",
+		link:       func(text, address string) string { return "[" + text + "](" + address + ")" },
 	}
 }
 

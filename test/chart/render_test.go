@@ -73,6 +73,28 @@ func TestNothingOfTheCluster(t *testing.T) {
 	}
 }
 
+// TestDashboardURL: notifications link to the page where people open it.
+func TestDashboardURL(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`:                           "",
+		`{dashboard: {enabled: true}}`: "",
+		`{dashboard: {enabled: true, hosts: ["*"]}}`:                                           "",
+		`{dashboard: {hosts: [a.example.com]}}`:                                                "",
+		`{dashboard: {enabled: true, hosts: [a.example.com, localhost]}}`:                      "--dashboard-url=https://a.example.com",
+		`{dashboard: {enabled: true, hosts: ["fd00::1"]}}`:                                     "--dashboard-url=https://[fd00::1]",
+		`{dashboard: {enabled: true, hosts: [a.example.com], url: "https://b.example.com:8"}}`: "--dashboard-url=https://b.example.com:8",
+		`{dashboard: {url: "https://b.example.com/"}}`:                                         "--dashboard-url=https://b.example.com/",
+	} {
+		eachHelm(t, func(t *testing.T, h helm) {
+			got, err := h.render("kubecleaner", chartDir, values(t, text))
+			must(t, err)
+			if found := regexp.MustCompile(`--dashboard-url=\S*`).FindString(got.manifest); found != want {
+				t.Errorf("with %s the operator has %q, want %q", text, found, want)
+			}
+		})
+	}
+}
+
 // TestPackage: the archive and the Secret of the release have room below the 1 MiB that a Secret may hold.
 func TestPackage(t *testing.T) {
 	chart, err := loader3.Load(chartDir)

@@ -44,6 +44,8 @@ func TestMistakes(t *testing.T) {
 		`{dashboard: {enabled: true, insecureBehindProxy: true}}`:                   {"list the Pods of the proxy in dashboard.networkPolicy.from"},
 		`{dashboard: {insecureBehindProxy: true, tls: {secretName: a}}}`:            {"dashboard.tls.secretName has no effect with dashboard.insecureBehindProxy"},
 		`{dashboard: {hosts: ["*", a.example.com]}}`:                                {"dashboard.hosts has \"*\", which means any name"},
+		`{dashboard: {url: "https://a.example.com/page"}}`:                          {"dashboard", "url"},
+		`{extraArgs: ["--dashboard-url=https://a"]}`:                                {"set the value dashboard.url instead"},
 		`{dashboard: {hosts: []}}`:                                                  {"dashboard", "hosts"},
 		`{dashboard: {hosts: ["a.example.com:8443"]}}`:                              {"dashboard", "hosts", "0"},
 		`{dashboard: {enabled: true, resources: {limits: {memory: 400Mi}}}}`:        {"dashboard.resources.limits.memory is 400Mi: it must be at least 496Mi"},

@@ -76,6 +76,17 @@ capabilities:
 {{- end }}
 
 {{- /* GOMEMLIMIT of the page. Empty without a limit. */}}
+{{- define "kubecleaner.dashboardURL" -}}
+{{- with .Values.dashboard }}
+{{- $host := first .hosts }}
+{{- if .url }}
+{{- .url }}
+{{- else if and .enabled (not (has $host (list "localhost" "*"))) }}
+{{- printf "https://%s" (ternary (printf "[%s]" $host) $host (contains ":" $host)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "kubecleaner.dashboardGoMemLimit" -}}
 {{- $limit := dig "limits" "memory" "" .Values.dashboard.resources }}
 {{- if $limit }}

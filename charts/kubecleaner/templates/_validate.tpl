@@ -32,7 +32,7 @@
 {{- end }}
 {{- range .Values.extraArgs }}
 {{- $flag := regexReplaceAll "=.*$" . "" | replace "_" "-" | trimAll "-" }}
-{{- with get (dict "max-script-memory" "scriptMemory" "copies-path" "copies.existingClaim" "s3-secret" "copies.s3Secret" "diagnostics-cert-dir" "metrics.certSecret") $flag }}
+{{- with get (dict "max-script-memory" "scriptMemory" "copies-path" "copies.existingClaim" "s3-secret" "copies.s3Secret" "dashboard-url" "dashboard.url" "diagnostics-cert-dir" "metrics.certSecret") $flag }}
 {{- fail (printf "extraArgs has --%s: set the value %s instead" $flag .) }}
 {{- end }}
 {{- if and (eq $flag "leader-elect") (gt (int $.Values.replicas) 1) }}
