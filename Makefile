@@ -126,6 +126,7 @@ vet: ## Run go vet, also on the end-to-end tests.
 lint: $(GOLANGCI_LINT) ## Check style, common mistakes and who imports whom.
 	$(GOLANGCI_LINT) run ./...
 	cd hack/release && '$(CURDIR)/$(GOLANGCI_LINT)' run ./...
+	cd test/servers && '$(CURDIR)/$(GOLANGCI_LINT)' run ./...
 
 .PHONY: run
 run: ## Run the manager on this machine against the cluster of KUBECONFIG; ARGS are more flags.
@@ -245,6 +246,7 @@ verify: manifests generate chart reference ## Check that generated files and go.
 	cd test/controlplane && go mod tidy -diff
 	cd test/promtool && go mod tidy -diff
 	cd test/oracle && go mod tidy -diff
+	cd test/servers && go mod tidy -diff
 	cd test/chart && go mod tidy -diff
 	cd hack/release && go mod tidy -diff
 

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/test/testenv/servers"
 )
 
 // hostile are texts that owners of objects may write to make a message say, or do, something else.
@@ -82,20 +83,23 @@ func TestHostileTexts(t *testing.T) {
 }
 
 func TestHostileTextsInMail(t *testing.T) {
-	box := &mailbox{open: true}
-	keys := box.start(t, nil, false)
+	box := &servers.Mailbox{Open: true}
+	keys := startMail(t, box)
 	keys["SMTP_TLS"], keys["SMTP_PASSWORD"] = "none", "" // no handshakes: it is about the text
 	sender, _ := newTestSender(t, nil)
 	known := []string{"Auto-Submitted", "Cc", "Content-Type", "Date", "From", "Message-Id", "Mime-Version", "Subject", "To"}
-	for i, text := range hostile() {
+	for _, text := range hostile() {
 		if err := sendTo(t, sender, keys, with(text)); err != nil {
 			t.Fatalf("%.40q: %v", text, err)
 		}
-		got := box.mails[i]
-		if len(got.to) != 4 {
-			t.Errorf("%.40q: it went to %v", text, got.to)
+	}
+	mails := box.Mails(t)
+	for i, text := range hostile() {
+		got := mails[i]
+		if len(got.To) != 4 {
+			t.Errorf("%.40q: it went to %v", text, got.To)
 		}
-		header, body, file := read(t, got.text)
+		header, body, file := read(t, got.Text)
 		for name, values := range header {
 			if !slices.Contains(known, name) || len(values) != 1 || strings.ContainsAny(values[0], "\r\n") {
 				t.Errorf("%.40q: there is a header %s: %q", text, name, values)

@@ -6,12 +6,14 @@ package notify
 import (
 	"slices"
 	"testing"
+
+	"github.com/kubecleaner/kubecleaner/test/testenv/servers"
 )
 
 // What is sent again has the ID of before, so that a receiver can drop it. Two notifications of one run, and one of two runs, do not.
 func TestIDs(t *testing.T) {
-	box := &mailbox{open: true}
-	keys := box.start(t, nil, false)
+	box := &servers.Mailbox{Open: true}
+	keys := startMail(t, box)
 	keys["SMTP_TLS"], keys["SMTP_PASSWORD"] = "none", ""
 	hooks := services()[slices.IndexFunc(services(), func(s service) bool { return s.name == "webhook" })]
 	server := serve(t, hooks)
@@ -27,8 +29,8 @@ func TestIDs(t *testing.T) {
 		must(t, hooks.send(t, sender, server.URL, of.message))
 	}
 	var mails, events []string
-	for _, mail := range box.mails {
-		header, _, _ := read(t, mail.text)
+	for _, mail := range box.Mails(t) {
+		header, _, _ := read(t, mail.Text)
 		mails = append(mails, header.Get("Message-Id"))
 	}
 	for _, got := range server.got() {

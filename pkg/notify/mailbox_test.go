@@ -5,12 +5,10 @@ package notify
 
 import (
 	"bufio"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"io"
-	"log"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
@@ -18,135 +16,34 @@ import (
 	"net/http/httptest"
 	"net/mail"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/emersion/go-sasl"
-	"github.com/emersion/go-smtp"
+	"github.com/kubecleaner/kubecleaner/test/testenv/servers"
 )
 
 const smtpPassword = "canary-smtp-password"
 
-// mailbox is a mail server that keeps what it gets.
-type mailbox struct {
-	// refuse are the answers to AUTH, RCPT and DATA instead of taking them.
-	refuse map[string]*smtp.SMTPError
-	// open lets everybody send.
-	open    bool
-	address string
-
-	mutex sync.Mutex
-	mails []mailed
-}
-
-type mailed struct {
-	user, from string
-	to         []string
-	secure     bool
-	text       []byte
-}
-
-// certificate is one of a test server's, for 127.0.0.1, and its authority.
-func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
+// mailAuthority signed the certificate of the mail server.
+func mailAuthority(t *testing.T) *x509.CertPool {
 	t.Helper()
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
-	return &tls.Config{Certificates: server.TLS.Certificates, MinVersion: tls.VersionTLS12}, authorityOf(server)
+	return authorityOf(server)
 }
 
-// start serves on loopback: with a configuration of TLS by STARTTLS or, if implicit, from the beginning.
-func (b *mailbox) start(t *testing.T, config *tls.Config, implicit bool) map[string]string {
+// startMail starts a mail server and returns the Secret's keys for it.
+func startMail(t *testing.T, box *servers.Mailbox) map[string]string {
 	t.Helper()
-	server := smtp.NewServer(b)
-	server.Domain, server.AllowInsecureAuth, server.ErrorLog = "localhost", true, log.New(io.Discard, "", 0)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	b.address = listener.Addr().String()
-	switch {
-	case implicit:
-		listener = tls.NewListener(listener, config)
-	case config != nil:
-		server.TLSConfig = config
-	}
-	done := make(chan struct{})
-	go func() { defer close(done); _ = server.Serve(listener) }()
-	t.Cleanup(func() { _ = server.Close(); <-done })
-	_, port, err := net.SplitHostPort(b.address)
-	must(t, err)
+	box.Password = smtpPassword
 	keys := map[string]string{
-		"SMTP_HOST": "127.0.0.1", "SMTP_PORT": port, "SMTP_SENDER": "Cleaner <canary-sender@example.com>", "SMTP_PASSWORD": smtpPassword,
+		"SMTP_HOST": "127.0.0.1", "SMTP_PORT": box.Start(t), "SMTP_SENDER": "Cleaner <canary-sender@example.com>", "SMTP_PASSWORD": smtpPassword,
 		"SMTP_RECIPIENTS": "canary-one@example.com, Two <canary-two@example.com>", "SMTP_CC": "canary-cc@example.com", "SMTP_BCC": "canary-bcc@example.com",
 	}
-	if implicit {
+	if box.TLS == "implicit" {
 		keys["SMTP_TLS"] = "implicit" // the port is not 465
 	}
 	return keys
 }
-
-func (b *mailbox) NewSession(c *smtp.Conn) (smtp.Session, error) {
-	_, secure := c.TLSConnectionState()
-	return &session{box: b, mail: mailed{secure: secure}}, nil
-}
-
-type session struct {
-	box  *mailbox
-	mail mailed
-}
-
-func (s *session) AuthMechanisms() []string {
-	if s.box.open {
-		return nil
-	}
-	return []string{sasl.Plain}
-}
-
-func (s *session) Auth(string) (sasl.Server, error) {
-	return sasl.NewPlainServer(func(_, user, password string) error {
-		if refusal := s.box.refuse["AUTH"]; refusal != nil {
-			return refusal
-		}
-		if password != smtpPassword {
-			return errors.New("wrong password")
-		}
-		s.mail.user = user
-		return nil
-	}), nil
-}
-
-func (s *session) Mail(from string, _ *smtp.MailOptions) error {
-	if s.mail.user == "" && !s.box.open {
-		return smtp.ErrAuthRequired
-	}
-	if refusal := s.box.refuse["MAIL"]; refusal != nil {
-		return refusal
-	}
-	s.mail.from = from
-	return nil
-}
-
-func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	if refusal := s.box.refuse["RCPT"]; refusal != nil {
-		return refusal
-	}
-	s.mail.to = append(s.mail.to, to)
-	return nil
-}
-
-func (s *session) Data(r io.Reader) (err error) {
-	if refusal := s.box.refuse["DATA"]; refusal != nil {
-		return refusal
-	}
-	if s.mail.text, err = io.ReadAll(r); err != nil {
-		return err
-	}
-	s.box.mutex.Lock()
-	defer s.box.mutex.Unlock()
-	s.box.mails = append(s.box.mails, s.mail)
-	return nil
-}
-
-func (s *session) Reset()        {}
-func (s *session) Logout() error { return nil }
 
 // read takes a mail apart.
 func read(t *testing.T, text []byte) (header mail.Header, body string, file []byte) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/kubecleaner/kubecleaner/test/testenv/servers"
 )
 
 const ownMachine = "the address is this machine's own or the API server's, where no notification is sent to; if it is meant, name its host in the flag --allowed-notification-hosts, of the operator and of kubectl cleaner notify test"
@@ -30,7 +32,7 @@ func TestOwnMachine(t *testing.T) {
 	})
 	sender, _ := newTestSender(t, nil)
 	sender.guard = testGuard()
-	wantError(t, sendTo(t, sender, (&mailbox{open: true}).start(t, nil, false), sample()), true, 0, ownMachine)
+	wantError(t, sendTo(t, sender, startMail(t, &servers.Mailbox{Open: true}), sample()), true, 0, ownMachine)
 }
 
 // A proxy of the environment may be on this machine. What it is asked for may not.

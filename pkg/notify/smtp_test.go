@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/emersion/go-smtp"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/test/testenv/servers"
 )
 
 func sendTo(t *testing.T, sender *Sender, keys map[string]string, message Message) error {
@@ -25,23 +24,24 @@ func sendTo(t *testing.T, sender *Sender, keys map[string]string, message Messag
 
 // A mail is sent over STARTTLS, or over TLS from the beginning, after logging in.
 func TestMail(t *testing.T) {
-	config, authority := certificate(t)
-	for name, implicit := range map[string]bool{"STARTTLS": false, "implicit": true} {
+	authority := mailAuthority(t)
+	for _, name := range []string{"STARTTLS", "implicit"} {
 		t.Run(name, func(t *testing.T) {
-			box := &mailbox{}
-			keys := box.start(t, config, implicit)
+			box := &servers.Mailbox{TLS: name}
+			keys := startMail(t, box)
 			sender, _ := newTestSender(t, authority)
 			must(t, sendTo(t, sender, keys, sample()))
-			if len(box.mails) != 1 {
-				t.Fatalf("%d mails arrived", len(box.mails))
+			mails := box.Mails(t)
+			if len(mails) != 1 {
+				t.Fatalf("%d mails arrived", len(mails))
 			}
-			got := box.mails[0]
+			got := mails[0]
 			to := []string{"canary-one@example.com", "canary-two@example.com", "canary-cc@example.com", "canary-bcc@example.com"}
-			if got.user != "canary-sender@example.com" || got.from != "canary-sender@example.com" || !got.secure || !slices.Equal(got.to, to) {
-				t.Errorf("user %q, from %q, secure %v, to %v", got.user, got.from, got.secure, got.to)
+			if got.User != "canary-sender@example.com" || got.From != "canary-sender@example.com" || !got.Secure || !slices.Equal(got.To, to) {
+				t.Errorf("user %q, from %q, secure %v, to %v", got.User, got.From, got.Secure, got.To)
 			}
-			header, text, file := read(t, got.text)
-			if strings.Contains(string(got.text), "canary-bcc") || header.Get("Message-Id") != "<0a1b2c3d-0000-4000-8000-000000000001@kubecleaner>" {
+			header, text, file := read(t, got.Text)
+			if strings.Contains(string(got.Text), "canary-bcc") || header.Get("Message-Id") != "<0a1b2c3d-0000-4000-8000-000000000001@kubecleaner>" {
 				t.Errorf("the mail shows the blind copy, or its ID is %q", header.Get("Message-Id"))
 			}
 			var d Document
@@ -55,70 +55,69 @@ func TestMail(t *testing.T) {
 }
 
 func TestMailWithAnIdentity(t *testing.T) {
-	config, authority := certificate(t)
-	box := &mailbox{}
-	keys := box.start(t, config, false)
+	box := &servers.Mailbox{TLS: "STARTTLS"}
+	keys := startMail(t, box)
 	keys["SMTP_IDENTITY"] = "somebody"
-	sender, _ := newTestSender(t, authority)
+	sender, _ := newTestSender(t, mailAuthority(t))
 	must(t, sendTo(t, sender, keys, sample()))
-	if box.mails[0].user != "somebody" {
-		t.Errorf("the user is %q", box.mails[0].user)
+	if user := box.Mails(t)[0].User; user != "somebody" {
+		t.Errorf("the user is %q", user)
 	}
 }
 
 // Without TLS nothing is sent unless the Secret says so, and never a password.
 func TestMailWithoutTLS(t *testing.T) {
 	sender, _ := newTestSender(t, nil)
-	box := &mailbox{open: true}
-	keys := box.start(t, nil, false)
+	box := &servers.Mailbox{Open: true}
+	keys := startMail(t, box)
 	delete(keys, "SMTP_PASSWORD")
 	wantError(t, sendTo(t, sender, keys, sample()), true, 0, "the mail server does not offer STARTTLS; check SMTP_PORT")
-	if len(box.mails) > 0 {
+	if len(box.Mails(t)) > 0 {
 		t.Fatal("a mail was sent in the open")
 	}
 	keys["SMTP_TLS"] = "none"
 	must(t, sendTo(t, sender, keys, sample()))
-	if len(box.mails) != 1 || box.mails[0].secure {
-		t.Fatalf("the mails are %v", box.mails)
+	if mails := box.Mails(t); len(mails) != 1 || mails[0].Secure {
+		t.Fatalf("the mails are %v", mails)
 	}
 	keys["SMTP_PASSWORD"] = smtpPassword
 	wantError(t, sendTo(t, sender, keys, sample()), true, 0, "SMTP_PASSWORD is never sent without TLS")
 }
 
 func TestMailFailures(t *testing.T) {
-	config, authority := certificate(t)
-	refusal := func(at string, code int, enhanced smtp.EnhancedCode) *mailbox {
-		return &mailbox{refuse: map[string]*smtp.SMTPError{at: {Code: code, EnhancedCode: enhanced, Message: "no: " + smtpPassword + " canary-one@example.com"}}}
+	authority := mailAuthority(t)
+	refusal := func(at string, code int, enhanced [3]int) *servers.Mailbox {
+		return &servers.Mailbox{TLS: "STARTTLS", Refuse: map[string]servers.Refusal{at: {Code: code, EnhancedCode: enhanced, Message: "no: " + smtpPassword + " canary-one@example.com"}}}
 	}
 	for name, test := range map[string]struct {
-		box       *mailbox
+		box       *servers.Mailbox
 		permanent bool
 		want      string
 	}{
-		"wrong password":     {refusal("AUTH", 535, smtp.EnhancedCode{5, 7, 8}), true, "the mail server answered 535; check SMTP_IDENTITY and SMTP_PASSWORD in Secret team-a/channel"},
-		"login fails today":  {refusal("AUTH", 454, smtp.EnhancedCode{4, 7, 0}), false, "the mail server answered 454"},
-		"unknown recipient":  {refusal("RCPT", 550, smtp.EnhancedCode{5, 1, 1}), true, "the mail server answered 550 5.1.1; check SMTP_SENDER and SMTP_RECIPIENTS"},
-		"login is wanted":    {refusal("MAIL", 530, smtp.EnhancedCode{5, 7, 0}), true, "the mail server answered 530 5.7.0; check SMTP_IDENTITY and SMTP_PASSWORD in Secret team-a/channel"},
-		"greylisted":         {refusal("RCPT", 451, smtp.EnhancedCode{4, 7, 1}), false, "the mail server answered 451 4.7.1"},
-		"mail box is full":   {refusal("DATA", 452, smtp.EnhancedCode{4, 2, 2}), false, "the mail server answered 452 4.2.2"},
-		"mail is not wanted": {refusal("DATA", 554, smtp.EnhancedCode{5, 7, 1}), true, "the mail server answered 554 5.7.1"},
+		"wrong password":     {refusal("AUTH", 535, [3]int{5, 7, 8}), true, "the mail server answered 535; check SMTP_IDENTITY and SMTP_PASSWORD in Secret team-a/channel"},
+		"login fails today":  {refusal("AUTH", 454, [3]int{4, 7, 0}), false, "the mail server answered 454"},
+		"unknown recipient":  {refusal("RCPT", 550, [3]int{5, 1, 1}), true, "the mail server answered 550 5.1.1; check SMTP_SENDER and SMTP_RECIPIENTS"},
+		"login is wanted":    {refusal("MAIL", 530, [3]int{5, 7, 0}), true, "the mail server answered 530 5.7.0; check SMTP_IDENTITY and SMTP_PASSWORD in Secret team-a/channel"},
+		"greylisted":         {refusal("RCPT", 451, [3]int{4, 7, 1}), false, "the mail server answered 451 4.7.1"},
+		"mail box is full":   {refusal("DATA", 452, [3]int{4, 2, 2}), false, "the mail server answered 452 4.2.2"},
+		"mail is not wanted": {refusal("DATA", 554, [3]int{5, 7, 1}), true, "the mail server answered 554 5.7.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sender, _ := newTestSender(t, authority)
-			wantError(t, sendTo(t, sender, test.box.start(t, config, false), sample()), test.permanent, 0, test.want)
+			wantError(t, sendTo(t, sender, startMail(t, test.box), sample()), test.permanent, 0, test.want)
 		})
 	}
 	t.Run("not trusted", func(t *testing.T) {
 		sender, _ := newTestSender(t, nil)
-		for _, implicit := range []bool{false, true} {
-			box := &mailbox{}
-			wantError(t, sendTo(t, sender, box.start(t, config, implicit), sample()), false, 0, "is signed by an authority that is not trusted")
+		for _, name := range []string{"STARTTLS", "implicit"} {
+			box := &servers.Mailbox{TLS: name}
+			wantError(t, sendTo(t, sender, startMail(t, box), sample()), false, 0, "is signed by an authority that is not trusted")
 		}
 	})
 	t.Run("no way to log in", func(t *testing.T) {
 		sender, _ := newTestSender(t, authority)
-		box := &mailbox{open: true}
-		wantError(t, sendTo(t, sender, box.start(t, config, false), sample()), true, 0, "the mail server offers no way to log in that is known here")
+		box := &servers.Mailbox{TLS: "STARTTLS", Open: true}
+		wantError(t, sendTo(t, sender, startMail(t, box), sample()), true, 0, "the mail server offers no way to log in that is known here")
 	})
 }
 
