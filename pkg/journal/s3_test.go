@@ -11,30 +11,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"github.com/kubecleaner/kubecleaner/test/testenv/servers"
 )
 
-// newS3 starts an S3 server with an empty bucket "copies", and returns what its Secret holds.
-func newS3(t *testing.T, handler func(next http.Handler) http.Handler) (map[string][]byte, gofakes3.Backend) {
-	t.Helper()
-	backend := s3mem.New()
-	if err := backend.CreateBucket("copies"); err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler(gofakes3.New(backend).Server()))
-	t.Cleanup(server.Close)
+// secretOf is what the Secret of the bucket "copies" of an S3 server holds.
+func secretOf(url string) map[string][]byte {
 	return map[string][]byte{
-		keyEndpoint: []byte(strings.TrimPrefix(server.URL, "http://")), keyBucket: []byte("copies"), keyPrefix: []byte("/cluster-1/"),
+		keyEndpoint: []byte(strings.TrimPrefix(url, "http://")), keyBucket: []byte("copies"), keyPrefix: []byte("/cluster-1/"),
 		keyAccessKey: []byte("the-access-key"), keySecretKey: []byte("the-secret-key\n"), keyInsecure: []byte("true"),
-	}, backend
+	}
 }
 
-func unchanged(next http.Handler) http.Handler { return next }
-
 func TestPartsInS3(t *testing.T) {
-	data, backend := newS3(t, unchanged)
-	b, err := newBucket(data)
+	server := servers.StartS3(t, "copies")
+	b, err := newBucket(secretOf(server.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,11 +38,9 @@ func TestPartsInS3(t *testing.T) {
 	if err := b.put(t.Context(), key, part); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := backend.GetObject("copies", key, nil)
-	if err != nil || stored.Size != int64(len(part)) {
-		t.Fatalf("the server has %v %v", stored, err)
+	if stored := server.Objects(t); len(stored) != 1 || stored[key] != string(part) {
+		t.Fatalf("the server has %d objects, and %d bytes with this key", len(stored), len(stored[key]))
 	}
-	_ = stored.Contents.Close()
 	if got, err := b.get(t.Context(), key); err != nil || !bytes.Equal(got, part) {
 		t.Fatalf("read %d bytes, %v", len(got), err)
 	}
@@ -104,13 +92,12 @@ func TestSecretOfTheBucket(t *testing.T) {
 
 // What an S3 server answers may hold the credentials.
 func TestErrorsOfS3HoldNoCredentials(t *testing.T) {
-	data, _ := newS3(t, func(http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusForbidden)
-			_, _ = w.Write([]byte(`<Error><Code>AccessDenied</Code><Message>the-access-key with the-secret-key may not</Message></Error>`))
-		})
-	})
-	b, err := newBucket(data)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte(`<Error><Code>AccessDenied</Code><Message>the-access-key with the-secret-key may not</Message></Error>`))
+	}))
+	t.Cleanup(server.Close)
+	b, err := newBucket(secretOf(server.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,16 +109,15 @@ func TestErrorsOfS3HoldNoCredentials(t *testing.T) {
 // A server that does not answer holds a run up for no longer than the limit on a request.
 func TestS3ThatHangs(t *testing.T) {
 	release := make(chan struct{})
-	data, _ := newS3(t, func(http.Handler) http.Handler {
-		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			select {
-			case <-release:
-			case <-r.Context().Done():
-			}
-		})
-	})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(server.Close)
 	defer close(release)
-	b, err := newBucket(data)
+	b, err := newBucket(secretOf(server.URL))
 	if err != nil {
 		t.Fatal(err)
 	}

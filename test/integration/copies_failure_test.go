@@ -60,7 +60,7 @@ func (s *shelf) wantNothing(run *v1alpha1.CleanerRun) {
 	if stored.Status.Phase != v1alpha1.RunFailed || stored.Status.Copies != nil || stored.Status.Intent != nil || stored.Status.Acted != 0 {
 		s.b.t.Fatalf("the record says %+v", stored.Status)
 	}
-	if files, objects, parts := s.files(), s.objects(), s.parts(run); len(files)+len(objects)+len(parts) > 0 {
+	if files, objects, parts := s.files(), s.bucket.Objects(s.b.t), s.parts(run); len(files)+len(objects)+len(parts) > 0 {
 		s.b.t.Fatalf("left are the files %q, the objects %q and the parts %v", keys(files), keys(objects), parts)
 	}
 }
@@ -112,7 +112,7 @@ func TestCopiesThatS3DoesNotTake(t *testing.T) {
 	}{
 		"at part 1": {failingAt(1), "the disk is full"}, "at part 2": {failingAt(2), "the disk is full"}, "at part 3": {failingAt(3), "the disk is full"},
 		"down":      {func(_ *bench, s *shelf) { s.server.Close() }, "writing s3://copies/here/"},
-		"no bucket": {func(_ *bench, s *shelf) { must(s.b.t, s.backend.DeleteBucket("copies")) }, "bucket does not exist"},
+		"no bucket": {func(_ *bench, s *shelf) { s.bucket.Delete(s.b.t) }, "bucket does not exist"},
 		"no Secret": {func(b *bench, s *shelf) { must(b.t, b.user.Delete(b.t.Context(), s.secret)) }, "which says where the S3 bucket is"},
 		"no key": {func(b *bench, s *shelf) {
 			delete(s.secret.Data, "secretKey")
@@ -132,7 +132,7 @@ func TestCopiesThatS3DoesNotTake(t *testing.T) {
 				t.Fatalf("the message holds credentials: %s", run.Status.Message)
 			}
 			if name == "no bucket" {
-				must(t, s.backend.CreateBucket("copies")) // to look into it
+				s.bucket.Create(t) // to look into it
 			}
 			s.wantNothing(run)
 		})
@@ -283,7 +283,7 @@ func (s *shelf) wantSmall(run *v1alpha1.CleanerRun) {
 			s.b.t.Errorf("%s has %d bytes", path, size)
 		}
 	}
-	for key, data := range s.objects() {
+	for key, data := range s.bucket.Objects(s.b.t) {
 		if len(data) > 512<<10 {
 			s.b.t.Errorf("the object %s has %d bytes", key, len(data))
 		}

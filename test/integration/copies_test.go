@@ -13,20 +13,21 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/test/testenv/servers"
 )
 
 // canary is a Secret's value that must not be found outside of Secrets.
@@ -44,11 +45,12 @@ func copying(storage v1alpha1.CopyStorage) func(*v1alpha1.Cleaner) {
 
 // shelf is every place for copies.
 type shelf struct {
-	b       *bench
-	root    string
-	backend gofakes3.Backend
-	server  *httptest.Server
-	secret  *corev1.Secret
+	b      *bench
+	root   string
+	bucket *servers.Bucket
+	// server is in front of the S3 server.
+	server *httptest.Server
+	secret *corev1.Secret
 	// refuse, if any, says why the S3 server refuses a request, or nothing.
 	refuse func(*http.Request) string
 }
@@ -56,9 +58,10 @@ type shelf struct {
 // places gives the operator a directory and a bucket.
 func (b *bench) places() *shelf {
 	b.t.Helper()
-	s := &shelf{b: b, root: b.t.TempDir(), backend: s3mem.New()}
-	must(b.t, s.backend.CreateBucket("copies"))
-	handler := gofakes3.New(s.backend).Server()
+	s := &shelf{b: b, root: b.t.TempDir(), bucket: servers.StartS3(b.t, "copies")}
+	address, err := url.Parse(s.bucket.URL)
+	must(b.t, err)
+	proxy := httputil.NewSingleHostReverseProxy(address)
 	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.refuse != nil {
 			if why := s.refuse(r); why != "" {
@@ -67,7 +70,7 @@ func (b *bench) places() *shelf {
 				return
 			}
 		}
-		handler.ServeHTTP(w, r)
+		proxy.ServeHTTP(w, r)
 	}))
 	b.t.Cleanup(s.server.Close)
 	s.secret = &corev1.Secret{
@@ -96,22 +99,6 @@ func (s *shelf) files() map[string]string {
 		found[name] = string(data)
 		return err
 	}))
-	return found
-}
-
-// objects are the objects in the bucket, by key.
-func (s *shelf) objects() map[string]string {
-	s.b.t.Helper()
-	list, err := s.backend.ListBucket("copies", nil, gofakes3.ListBucketPage{})
-	must(s.b.t, err)
-	found := map[string]string{}
-	for _, content := range list.Contents {
-		o, err := s.backend.GetObject("copies", content.Key, nil)
-		must(s.b.t, err)
-		data, err := io.ReadAll(o.Contents)
-		must(s.b.t, err)
-		found[content.Key] = string(data)
-	}
 	return found
 }
 
@@ -167,7 +154,7 @@ func (s *shelf) wantNoCanary() {
 	for name, data := range s.files() {
 		places["file "+name] = data
 	}
-	for key, data := range s.objects() {
+	for key, data := range s.bucket.Objects(s.b.t) {
 		places["S3 "+key] = unzipped(s.b.t, data)
 	}
 	for place, text := range places {
@@ -226,7 +213,7 @@ func TestEachStorageKeepsCopies(t *testing.T) {
 			s.wantNoCanary()
 			must(t, b.runner.Record.Journal.DropCopies(t.Context(), b.stored(run)))
 			must(t, b.runner.Record.Journal.DropCopies(t.Context(), b.stored(run))) // again, when nothing is there
-			if files, objects := s.files(), s.objects(); len(files) > 0 || len(objects) > 0 {
+			if files, objects := s.files(), s.bucket.Objects(s.b.t); len(files) > 0 || len(objects) > 0 {
 				t.Fatalf("left are the files %v and the objects %v", files, objects)
 			}
 			if diff := cmp.Diff(map[string]int{}, s.parts(run)); diff != "" {
@@ -255,7 +242,7 @@ func (s *shelf) wantKept(c *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, storage 
 	if diff := cmp.Diff(files, keys(s.files())); diff != "" {
 		t.Fatalf("the files (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(objects, keys(s.objects())); diff != "" {
+	if diff := cmp.Diff(objects, keys(s.bucket.Objects(s.b.t))); diff != "" {
 		t.Fatalf("the objects in S3 (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(parts, s.parts(run)); diff != "" {
@@ -320,7 +307,7 @@ func TestObjectThatChangedIsCopiedAgain(t *testing.T) {
 				t.Fatalf("the files are %v", files)
 			}
 			must(t, b.runner.Record.Journal.DropCopies(t.Context(), b.stored(run)))
-			if left := s.files(); len(left) != 2 || len(s.objects()) > 0 {
+			if left := s.files(); len(left) != 2 || len(s.bucket.Objects(s.b.t)) > 0 {
 				t.Fatalf("left are the files %v, want those of storeResourcePath", left)
 			}
 		})
