@@ -176,6 +176,7 @@ func namesOf(all []recipe) (names []string) {
 
 // write is the Cleaner as the flags say, with the README above it. What lint would say of it is an error.
 func (o *options) write(ctx context.Context, r *recipe) (text string, notes []string, err error) {
+	r = o.changes.retimed(r)
 	body, notes, err := o.changes.apply(r)
 	if err != nil {
 		return "", nil, terminal.Fail(codes.RecipeRefused, fmt.Errorf("the recipe %s: %w", r.Name, err), "")

@@ -1,0 +1,97 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package initialize
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	yamlnode "go.yaml.in/yaml/v3"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+const day = 24 * time.Hour
+
+// inWords is how texts of recipes call a time.
+var inWords = map[time.Duration][]string{
+	10 * time.Minute: {"10 minutes", "ten minutes"},
+	30 * time.Minute: {"30 minutes", "half an hour"},
+	time.Hour:        {"an hour"},
+	day:              {"a day", "last day", "24 hours"},
+	7 * day:          {"a week", "7 days", "seven days"},
+	14 * day:         {"two weeks", "14 days"},
+	30 * day:         {"a month", "30 days"},
+}
+
+// retimed is the recipe with texts that say the time of --for in place of those that the recipe has.
+func (c *changes) retimed(r *recipe) *recipe {
+	told := *r
+	for _, text := range []*string{&told.Finds, &told.AlsoHits, &told.Cleaner} {
+		*text = c.reword(*text, times(r))
+	}
+	return &told
+}
+
+// reword says the time of --for where a text says one of the old times, also where that is broken into two lines.
+func (c *changes) reword(text string, old []time.Duration) string {
+	match := timeFlag.FindStringSubmatch(c.long)
+	if match == nil {
+		return text
+	}
+	n, _ := strconv.ParseInt(match[1], 10, 64)
+	units := map[string]string{"s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week"}
+	becomes := terminal.Grouped(n, units[match[2]])
+	for _, was := range old {
+		for _, words := range inWords[was] {
+			pattern := regexp.MustCompile(`\b` + strings.ReplaceAll(words, " ", `([\s#]+)`) + `\b`)
+			text = pattern.ReplaceAllStringFunc(text, func(found string) string {
+				return lead(found) + becomes
+			})
+		}
+	}
+	return text
+}
+
+// lead is what stays of old words before the new ones: the end of a line, and "last".
+func lead(found string) string {
+	before := ""
+	if at := strings.IndexByte(found, '\n'); at >= 0 {
+		before = strings.TrimRightFunc(found[at:], func(c rune) bool { return c != ' ' && c != '\n' })
+	}
+	if strings.HasPrefix(found, "last") {
+		return "last " + before
+	}
+	return before
+}
+
+// times are the times of the recipe that --for changes.
+func times(r *recipe) (old []time.Duration) {
+	var document yamlnode.Node
+	if yamlnode.Unmarshal([]byte(r.Cleaner), &document) != nil || len(document.Content) == 0 {
+		return nil // apply says what is wrong with it
+	}
+	at := document.Content[0]
+	for _, field := range []string{"spec", "resourcePolicySet", "resourceSelectors"} {
+		_, at = manifest.Child(at, field)
+	}
+	if at == nil {
+		return nil
+	}
+	for _, selector := range at.Content {
+		text := textOf(timeOf(selector))
+		if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
+			old = append(old, time.Duration(seconds)*time.Second)
+		}
+		for _, match := range durations.FindAllStringSubmatch(text, -1) {
+			if long, err := time.ParseDuration(match[1]); err == nil {
+				old = append(old, long)
+			}
+		}
+	}
+	return old
+}
