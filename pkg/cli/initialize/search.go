@@ -18,53 +18,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// passing are words of questions that say nothing of what is looked for.
-var passing = strings.Fields(
-	"a all an and any are be clean cleaner cleanup delete did do does find for from get has have how i in is it keep me my " +
-		"nobody nothing no not of on one or out our remove show that the their them there they this to up was what when where " +
-		"which who whose with",
-)
-
-// meant are words for what the recipes call by another word.
-var meant = map[string]string{
-	"use": "unused", "uses": "unused", "used": "unused", "using": "unused", "needs": "unused", "needed": "unused",
-	"abandoned": "unused", "unneeded": "unused", "obsolete": "unused", "unreferenced": "unused",
-	"envs": "environment", "env": "environment", "certs": "certificate", "cert": "certificate", "lb": "balancer",
-	"deleted": "dangling", "k8s": "kubernetes",
-}
-
-// keywords are words that people look for, and that stand in no description of the recipe.
-var keywords = map[string]string{
-	"completed-pods":                   "old",
-	"dangling-references":              "missing broken",
-	"dangling-role-bindings":           "missing broken user group",
-	"failed-jobs":                      "old",
-	"failed-pods":                      "old",
-	"finished-jobs":                    "old completed ttl",
-	"generated-configs":                "kustomize hash old",
-	"helm-release-secrets":             "old history",
-	"jobs-keep-newest":                 "old last history",
-	"keep-newest":                      "old last history",
-	"lost-nodes":                       "ready dead",
-	"old-replica-sets":                 "history rollout revision",
-	"rolling-restart":                  "weekly daily nightly regularly",
-	"unused":                           "orphan orphaned stale",
-	"used-only-by-unused":              "orphan orphaned",
-	"scale-down-workloads":             "downscale weekend night sleep",
-	"scale-down-autoscalers":           "downscale weekend night sleep",
-	"scale-up-workloads":               "upscale weekend wake",
-	"scale-up-autoscalers":             "upscale weekend wake",
-	"suspend-cronjobs":                 "weekend night",
-	"resume-cronjobs":                  "weekend",
-	"stuck-deletions":                  "terminating finalizer",
-	"ttl-marks":                        "expired ttl lease",
-	"pull-request-leftovers":           "pr preview environment",
-	"preview-namespaces":               "pr expired environment",
-	"unbound-volume-claims":            "disk storage",
-	"released-persistent-volumes":      "disk storage",
-	"load-balancers-without-endpoints": "unused cost money",
-}
-
 // none says that no recipe is about the words, with the nearest word that recipes have in their names.
 func none(known []recipe, asked, group string) error {
 	var texts []string

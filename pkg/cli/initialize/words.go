@@ -1,0 +1,69 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package initialize
+
+import "strings"
+
+// passing are words of questions that say nothing of what is looked for.
+var passing = strings.Fields(
+	"a after all an and any are at be clean cleaner cleanup days delete did do does each every find for from " +
+		"get has have how i in is it keep me my no nobody not nothing of on one or our out remove show that the " +
+		"their them there they this to up was what when where which who whose with",
+)
+
+// meant are words for what the recipes call by another word.
+var meant = map[string]string{
+	"use": "unused", "uses": "unused", "used": "unused", "using": "unused", "needs": "unused", "needed": "unused",
+	"abandoned": "unused", "unneeded": "unused", "obsolete": "unused", "unreferenced": "unused",
+	"envs": "environment", "env": "environment", "certs": "certificate", "cert": "certificate", "lb": "balancer",
+	"deleted": "dangling", "k8s": "kubernetes", "tag": "label", "tags": "label", "expiry": "expire", "development": "dev",
+	"disks": "disk", "restarting": "restart", "orphans": "orphan",
+}
+
+// keywords are words that people look for, and that stand in no description of the recipe.
+var keywords = map[string]string{
+	"completed-pods":                   "old zombie",
+	"crash-looping-pods":               "restart",
+	"dangling-references":              "missing broken without",
+	"dangling-role-bindings":           "missing broken user group without subject",
+	"empty-namespaces":                 "stale forgotten abandoned old",
+	"expired-certificates":             "tls",
+	"expiring-certificates":            "tls soon expire",
+	"failed-jobs":                      "old",
+	"failed-pods":                      "old error zombie",
+	"finished-jobs":                    "old completed ttl",
+	"generated-configs":                "kustomize hash old leftover",
+	"helm-release-secrets":             "old history revision",
+	"idle-by-metrics":                  "traffic",
+	"image-pull-errors":                "wrong bad missing",
+	"jobs-keep-newest":                 "old last history",
+	"keep-newest":                      "old last history",
+	"large-logs":                       "noisy verbose",
+	"load-balancers-without-endpoints": "unused cost money",
+	"lost-nodes":                       "ready dead zombie",
+	"mount-failures":                   "error",
+	"often-restarted-pods":             "high restart",
+	"old-replica-sets":                 "history rollout revision",
+	"older-than":                       "age retention temporary week",
+	"pending-pods":                     "unschedulable scheduled",
+	"platform-leftovers":               "uninstalled operator",
+	"pods-with-outdated-secrets":       "rotated renewed certificate stale",
+	"preview-namespaces":               "pr expired environment feature branch review test dev",
+	"pull-request-leftovers":           "pr preview environment branch merged closed",
+	"released-persistent-volumes":      "disk storage orphan orphaned unattached detached money",
+	"resume-cronjobs":                  "weekend",
+	"rolling-restart":                  "weekly daily nightly regularly week day night",
+	"scale-down-autoscalers":           "downscale weekend night sleep turn off shut stop dev save money",
+	"scale-down-workloads":             "downscale weekend night sleep turn off shut stop dev save money",
+	"scale-up-autoscalers":             "upscale weekend wake",
+	"scale-up-workloads":               "upscale weekend wake",
+	"scaled-to-zero":                   "idle",
+	"stuck-deletions":                  "terminating finalizer",
+	"suspend-cronjobs":                 "weekend night turn off pause stop",
+	"ttl-marks":                        "expired ttl lease expiry date deadline retention tag",
+	"unbound-volume-claims":            "disk storage orphan orphaned unattached detached",
+	"unused":                           "orphan orphaned stale garbage forgotten abandoned",
+	"unused-image-pull-secrets":        "docker registry",
+	"used-only-by-unused":              "orphan orphaned",
+}
