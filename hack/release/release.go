@@ -171,12 +171,14 @@ func (r release) writeManifests(ctx context.Context, files *files, built images)
 	if err != nil {
 		return err
 	}
-	install, err := kustomize(ctx, r.kubectl, filepath.Join(r.root, "config", "default"))
+	image := r.repository + ":" + r.version + "@" + digest.String()
+	install, err := r.withImage(ctx, "default", image)
 	if err != nil {
 		return err
 	}
-	if install, err = withImage(install, r.repository+":"+r.version+"@"+digest.String()); err != nil {
-		return fmt.Errorf("config/default: %w", err)
+	page, err := r.withImage(ctx, "dashboard", image)
+	if err != nil {
+		return err
 	}
 	crds, err := kustomize(ctx, r.kubectl, filepath.Join(r.root, "config", "crd"))
 	if err != nil {
@@ -192,9 +194,22 @@ func (r release) writeManifests(ctx context.Context, files *files, built images)
 	}
 	return errors.Join(
 		files.write("install.yaml", install),
+		files.write("dashboard.yaml", page),
 		files.write("crds.yaml", crds),
 		files.write("crd-schemas.tar.gz", packed),
 	)
+}
+
+// withImage renders a directory of config that runs the image.
+func (r release) withImage(ctx context.Context, dir, image string) ([]byte, error) {
+	manifest, err := kustomize(ctx, r.kubectl, filepath.Join(r.root, "config", dir))
+	if err == nil {
+		manifest, err = withImage(manifest, image)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("config/%s: %w", dir, err)
+	}
+	return manifest, nil
 }
 
 // writeChart leaves the chart out of a dry run where there is none.

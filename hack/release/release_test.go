@@ -43,7 +43,7 @@ func newRegistry(t *testing.T) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// A release for this machine: every file is there and means what it says, and what is pushed is what install.yaml names.
+// A release for this machine: every file is there and means what it says, and what is pushed is what its manifests name.
 func TestRelease(t *testing.T) {
 	local := []target{{"linux", runtime.GOARCH}}
 	host := newRegistry(t)
@@ -70,7 +70,11 @@ func TestRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkInstall(t, r, digest.String())
+	checkManifest(t, r, "install.yaml", "default", digest.String())
+	checkManifest(t, r, "dashboard.yaml", "dashboard", digest.String())
+	if n := len(regexp.MustCompile(`(?m)^kind: CustomResourceDefinition$`).FindAll(readFile(t, r.out, "crds.yaml"), -1)); n != 4 {
+		t.Errorf("crds.yaml has %d CustomResourceDefinitions, want 4", n)
+	}
 	checkPublished(t, r, made)
 	if err := r.mayStart(); err == nil || !strings.Contains(err.Error(), "remove it first") {
 		t.Errorf("a second release into the same directory: %v", err)
@@ -162,10 +166,10 @@ func checkKrew(t *testing.T, r release, archive string) {
 	}
 }
 
-// checkInstall compares install.yaml with what kustomize makes when it replaces the image itself.
-func checkInstall(t *testing.T, r release, digest string) {
+// checkManifest compares a file of the release with what kustomize makes of its directory of config when it replaces the image itself.
+func checkManifest(t *testing.T, r release, file, config, digest string) {
 	t.Helper()
-	base, err := filepath.Abs(root + "/config/default")
+	base, err := filepath.Abs(root + "/config/" + config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,12 +189,9 @@ func checkInstall(t *testing.T, r release, digest string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := readFile(t, r.out, "install.yaml")
+	got := readFile(t, r.out, file)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("install.yaml (-kustomize +release):\n%s", diff)
-	}
-	if n := len(regexp.MustCompile(`(?m)^kind: CustomResourceDefinition$`).FindAll(readFile(t, r.out, "crds.yaml"), -1)); n != 4 {
-		t.Errorf("crds.yaml has %d CustomResourceDefinitions, want 4", n)
+		t.Errorf("%s (-kustomize +release):\n%s", file, diff)
 	}
 }
 

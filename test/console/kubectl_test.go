@@ -44,7 +44,7 @@ var elsewhere = regexp.MustCompile(`^kubectl (cleaner|krew) `)
 var published = regexp.MustCompile(`https://github\.com/kubecleaner/kubecleaner(/releases/download/[^/]+/|//)([\w/.-]+)(\?ref=\S+)?`)
 
 // madeOf says what the files of a release that pages apply are made of.
-var madeOf = map[string]string{"install.yaml": "config/default", "crds.yaml": "config/crd"}
+var madeOf = map[string]string{"install.yaml": "config/default", "dashboard.yaml": "config/dashboard", "crds.yaml": "config/crd"}
 
 // TestKubectl runs the kubectl commands that the pages show, as a dry run: the flags, kinds, fields and files that they name are there.
 func TestKubectl(t *testing.T) {
