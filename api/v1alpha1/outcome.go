@@ -33,7 +33,7 @@ type RunCounts struct {
 	Failed int64 `json:"failed"`
 
 	// freedBytes is the capacity of the PersistentVolumeClaims and PersistentVolumes that were deleted, as far as the run
-	// read it. The data of a volume with the reclaim policy Retain stays.
+	// read it. Volumes with the reclaim policy Retain do not count, but their claims do.
 	// +optional
 	FreedBytes int64 `json:"freedBytes,omitempty"`
 }

@@ -41,8 +41,12 @@ func TestDetails(t *testing.T) {
 		},
 		"a claim that was used again": {of("v1 PersistentVolumeClaim shop/a", "", "status: {conditions: [{type: Unused, status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z'}]}"), "Likely: none of N kinds names it"},
 		"a volume": {
-			of("v1 PersistentVolume a", "", "spec: {persistentVolumeReclaimPolicy: Retain, capacity: {storage: 1Gi}, claimRef: {namespace: shop, name: data}}", "status: {phase: Released, lastPhaseTransitionTime: '2026-01-02T00:00:00Z'}"),
-			"Certain, since 2026-01-02, frees 1073741824 bytes: it is Released: its claim was PersistentVolumeClaim shop/data (reclaim policy Retain)",
+			of("v1 PersistentVolume a", "", "spec: {persistentVolumeReclaimPolicy: Delete, capacity: {storage: 1Gi}, claimRef: {namespace: shop, name: data}}", "status: {phase: Released, lastPhaseTransitionTime: '2026-01-02T00:00:00Z'}"),
+			"Certain, since 2026-01-02, frees 1073741824 bytes: it is Released: its claim was PersistentVolumeClaim shop/data (reclaim policy Delete)",
+		},
+		"a volume whose storage is kept": {
+			of("v1 PersistentVolume a", "", "spec: {persistentVolumeReclaimPolicy: Retain, capacity: {storage: 1Gi}, claimRef: {namespace: shop, name: data}}", "status: {phase: Released}"),
+			"Certain: it is Released: its claim was PersistentVolumeClaim shop/data (reclaim policy Retain)",
 		},
 		"a load balancer": {
 			of("v1 Service shop/a", "", "spec: {type: LoadBalancer, selector: {a: b}}", "status: {loadBalancer: {ingress: [{ip: 1.1.1.1}]}}"),

@@ -11,7 +11,8 @@ func TestVolumeBytes(t *testing.T) {
 		want             int64
 	}{
 		"bound claim":    {"", "PersistentVolumeClaim", `{"spec":{"resources":{"requests":{"storage":"1Gi"}}},"status":{"capacity":{"storage":"2Gi"}}}`, 2 << 30},
-		"pending claim":  {"", "PersistentVolumeClaim", `{"spec":{"resources":{"requests":{"storage":"1Gi"}}}}`, 1 << 30},
+		"pending claim":  {"", "PersistentVolumeClaim", `{"spec":{"resources":{"requests":{"storage":"1Gi"}}},"status":{"phase":"Pending"}}`, 0},
+		"kept volume":    {"", "PersistentVolume", `{"spec":{"capacity":{"storage":"1G"},"persistentVolumeReclaimPolicy":"Retain"}}`, 0},
 		"volume":         {"", "PersistentVolume", `{"spec":{"capacity":{"storage":"1G"}}}`, 1_000_000_000},
 		"not a quantity": {"", "PersistentVolume", `{"spec":{"capacity":{"storage":"much"}}}`, 0},
 		"without bytes":  {"", "PersistentVolume", ``, 0},

@@ -25,6 +25,8 @@ func TestRecordCountsFreedBytes(t *testing.T) {
 		claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}
 		must(t, b.user.Create(t.Context(), claim))
+		claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Capacity: claim.Spec.Resources.Requests}
+		must(t, b.user.Status().Update(t.Context(), claim))
 	}
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, func(c *v1alpha1.Cleaner) {
 		c.Spec.ResourcePolicySet.ResourceSelectors[0].Kind = "PersistentVolumeClaim"
