@@ -23,9 +23,9 @@ const expiresAt = "expiresAt"
 // expiresCost is what a call of it costs: it looks at a few fields, however large the object is.
 const expiresCost = 50
 
-// Earlier and later times than these are not told. A duration has at most 292 years: the difference between now and each
-// time that is told is one, so that an object without a mark does not keep others from being judged. endOfTime stands
-// for never, too.
+// Earlier and later times than these are not told, and endOfTime stands for never, too. A duration has at most 292
+// years: the difference between now and each time that is told is one, so that an object without a mark does not keep
+// others from being judged.
 var (
 	beginOfTime = time.Unix(0, 0).UTC()
 	endOfTime   = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
