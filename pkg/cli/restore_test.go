@@ -18,7 +18,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,7 +37,7 @@ func (s *site) past(c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
 	return s.pastAt(nominal, c, names...)
 }
 
-// pastAt is past at another time.
+// pastAt is past at another time. A name is that of a ConfigMap, or pods/NAME.
 func (s *site) pastAt(nominal metav1.Time, c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
 	s.Helper()
 	ctx := s.Context()
@@ -48,21 +48,33 @@ func (s *site) pastAt(nominal metav1.Time, c *v1alpha1.Cleaner, names ...string)
 	run, err := book.Begin(ctx, c, v1alpha1.CleanerRunSpec{Cleaner: c.Name, CleanerUID: c.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete})
 	must(s.T, err)
 	s.Cleanup(func() { _ = s.Delete(context.Background(), run) })
-	kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Resource: "configmaps", Namespaced: true}
+	kinds := map[string]object.Kind{
+		"configmaps": {GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Namespaced: true},
+		"pods":       {GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Namespaced: true},
+	}
 	var victims []journal.Victim
 	for _, name := range names {
-		var live corev1.ConfigMap
-		must(s.T, s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, &live))
+		resource, rest, ok := strings.Cut(name, "/")
+		if !ok {
+			resource, rest = "configmaps", name
+		}
+		live := &unstructured.Unstructured{}
+		live.SetGroupVersionKind(kinds[resource].GroupVersionKind)
+		must(s.T, s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: rest}, live))
 		raw, err := json.Marshal(live)
 		must(s.T, err)
-		o, err := object.New(kind, raw)
+		o, err := object.New(kinds[resource], raw)
 		must(s.T, err)
 		victims = append(victims, journal.Victim{Candidate: object.Candidate{Object: o}})
 	}
 	ledger, err := book.Intend(ctx, c, run, 3, nil, victims)
 	must(s.T, err)
 	for i, v := range victims {
-		must(s.T, s.Delete(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: v.Name}}))
+		gone := &unstructured.Unstructured{}
+		gone.SetGroupVersionKind(v.Kind.GroupVersionKind)
+		gone.SetNamespace(v.Namespace)
+		gone.SetName(v.Name)
+		must(s.T, s.Delete(ctx, gone, client.GracePeriodSeconds(0)))
 		must(s.T, ledger.Record(ctx, i, object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted}))
 	}
 	must(s.T, ledger.Flush(ctx))
@@ -263,6 +275,22 @@ func TestRestoreFindsTheNewestCopy(t *testing.T) {
 	if got := s.call(t.Context(), nil, "restore", "ConfigMap/x/a", "--only", "ConfigMap/x/b"); got.code != codes.ExitUsage || !strings.Contains(got.errOut, "--only is for a run") {
 		t.Errorf("%+v", got)
 	}
+}
+
+// TestRestoreOfAnObjectWithoutCopy: one sentence says that none was kept, and why.
+func TestRestoreOfAnObjectWithoutCopy(t *testing.T) {
+	s := newSite(t)
+	s.configMap("a", map[string]string{"unused": "true"})
+	owner := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "r", Controller: new(true)}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "p", OwnerReferences: []metav1.OwnerReference{owner}}}
+	pod.Spec.Containers = []corev1.Container{{Name: "a", Image: "a"}}
+	must(t, s.Create(t.Context(), pod))
+	s.past(s.cleaner(), "a", "pods/p")
+	later := func(o *terminal.Options) { o.Now = func() time.Time { return nominal.Add(5 * time.Hour) } }
+	s.wants(s.call(t.Context(), later, "restore", "pod/"+s.namespace+"/p", "--yes"), codes.ExitError, "",
+		"error: run unused-NS-SECONDS of cleaner unused-NS, 5h ago, touched pod/NS/p last and kept no copy of it: "+
+			"none is kept of Pod objects that a controller manages, because a controller creates them again\n"+
+			"hint: apply its manifest again, or that of what creates it   [E-RST-001]\n")
 }
 
 func TestRuns(t *testing.T) {

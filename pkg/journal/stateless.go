@@ -77,7 +77,7 @@ func MayLackCopies(cleaner *v1alpha1.Cleaner) string {
 	}
 	var lacking []string
 	for _, s := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		words := kindLacksCopies(schema.GroupKind{Group: s.Group, Kind: s.Kind})
+		words := WhyKindLacksCopies(schema.GroupKind{Group: s.Group, Kind: s.Kind})
 		if words != "" && !slices.Contains(lacking, words) {
 			lacking = append(lacking, words)
 		}
@@ -87,11 +87,11 @@ func MayLackCopies(cleaner *v1alpha1.Cleaner) string {
 
 // KindLacksCopies reports whether a run of the Cleaner keeps no copy of some or all objects of a kind.
 func KindLacksCopies(cleaner *v1alpha1.Cleaner, kind schema.GroupKind) bool {
-	return cleaner.CopyStorage() == v1alpha1.StorageNone || kindLacksCopies(kind) != ""
+	return cleaner.CopyStorage() == v1alpha1.StorageNone || WhyKindLacksCopies(kind) != ""
 }
 
-// kindLacksCopies says of which objects of a kind no copy is kept, and why. Empty when it is kept of all.
-func kindLacksCopies(kind schema.GroupKind) string {
+// WhyKindLacksCopies says of which objects of a kind no copy is kept, and why. Empty when it is kept of all.
+func WhyKindLacksCopies(kind schema.GroupKind) string {
 	switch {
 	case records[kind]:
 		return kind.Kind + " objects, because " + WordsRecord

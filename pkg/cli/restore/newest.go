@@ -16,6 +16,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -53,8 +55,6 @@ func (o *options) newest(ctx context.Context, api *cluster.Client, ref cluster.R
 			lost = fmt.Sprintf("; run %s touched it, and its copies were dropped: %s", run.Name, terminal.OneLine(why))
 			continue
 		}
-		o.Note("the newest copy of %s is that of run %s of cleaner %s, %s ago", ref, run.Name, run.Spec.Cleaner,
-			duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))))
 		return run, nil
 	}
 	if ctx.Err() != nil {
@@ -67,6 +67,27 @@ func (o *options) newest(ctx context.Context, api *cluster.Client, ref cluster.R
 		codes.RestoreNothing,
 		fmt.Errorf("no run that keeps copies touched %s%s", ref, lost),
 		"write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; "+terminal.Program+" runs lists which runs keep copies",
+	)
+}
+
+// tellNewest says whose copy it is that would come back, or that the run kept none.
+func (o *options) tellNewest(run *v1alpha1.CleanerRun, plan *restore.Plan, ref cluster.Ref) error {
+	of := fmt.Sprintf("run %s of cleaner %s, %s ago", run.Name, run.Spec.Cleaner,
+		duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))))
+	why := ""
+	for _, item := range plan.Items {
+		if item.HasCopy() {
+			o.Note("the newest copy of %s is that of %s", ref, of)
+			return nil
+		}
+		if words := journal.WhyKindLacksCopies(item.Kind.GroupKind()); words != "" {
+			why = ": none is kept of " + words
+		}
+	}
+	return terminal.Fail(
+		codes.RestoreNothing,
+		fmt.Errorf("%s, touched %s last and kept no copy of it%s", of, ref, why),
+		"apply its manifest again, or that of what creates it",
 	)
 }
 

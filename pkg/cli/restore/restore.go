@@ -37,6 +37,8 @@ type options struct {
 	output   string
 	progress string
 	limit    int
+	// byObject is whether an object was named, and no run.
+	byObject bool
 }
 
 // Command is what users call.
@@ -101,7 +103,7 @@ func (o *options) run(cmd *cobra.Command, name string) error {
 	}
 	var run *v1alpha1.CleanerRun
 	if ref, isObject := objectOf(name); isObject {
-		o.only, wanted = []string{name}, []cluster.Ref{ref}
+		o.only, wanted, o.byObject = []string{name}, []cluster.Ref{ref}, true
 		run, err = o.newest(ctx, api, ref)
 	} else {
 		run, err = api.CleanerRun(ctx, name)
@@ -185,6 +187,10 @@ func (o *options) plan(ctx context.Context, restorer *restore.Restorer, run *v1a
 		}
 		return nil, terminal.Fail(codes.ObjectNotFound,
 			fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
+	}
+	if o.byObject {
+		progress.Stop()
+		return plan, o.tellNewest(run, plan, wanted[0])
 	}
 	return plan, nil
 }

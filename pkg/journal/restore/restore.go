@@ -92,6 +92,9 @@ type Item struct {
 	lossy bool
 }
 
+// HasCopy reports whether the run kept a copy of the object.
+func (i *Item) HasCopy() bool { return i.copy != nil }
+
 func (i *Item) take(p plan) {
 	i.Step, i.Result, i.Reason, i.Notes, i.body = p.step, p.result, p.reason, p.notes, p.body
 }
