@@ -80,7 +80,7 @@ func TestNoFlagWithoutEffect(t *testing.T) {
 		"run tidy -o json":                               "--output is for a run that is followed; add --wait",
 		"runs --limit 3":                                 "are for one run: write its name, or that of its Cleaner",
 		"runs -n shop":                                   "are for one run: write its name, or that of its Cleaner",
-		"runs tidy --diff -o wide":                       "--diff prints a table; leave -o wide out",
+		"runs tidy --diff -o wide":                       "--diff prints a table, json or yaml; leave -o wide out",
 		"runs tidy -l team=a":                            "--selector chooses Cleaners; leave it out, or the name",
 		"runs tidy --waiting --outcome Failed":           "--waiting lists runs; leave it out, or the flags that are for one run",
 		"preview tidy -l team=a":                         "takes labels (-l SELECTOR), names or files, and only one of these",

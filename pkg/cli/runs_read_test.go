@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -88,6 +89,19 @@ func TestRunIsReadByPeople(t *testing.T) {
 		"new   shop   ConfigMap   c   -   Denied   a webhook said no\nnew   blog   ConfigMap   a   -   Deleted   unused\nnew   shop   ConfigMap   b   -   Deleted   unused\n"+
 		"gone   shop   ConfigMap   old   Deleted   -   -\n",
 		"3 new, 1 gone, 0 changed, 1 as before: run unused-NS-SECONDS against run unused-NS-SECONDS, 60m before it\n")
+	got := s.call(t.Context(), aDayLater, "runs", c.Name, "--diff", "-o", "json")
+	var d struct {
+		Run, Before string
+		New, Gone   []v1alpha1.ObjectOutcome
+		Changed     []struct{ Before, Now v1alpha1.ObjectOutcome }
+		Same        int
+	}
+	if err := json.Unmarshal([]byte(got.out), &d); err != nil || got.code != codes.ExitDone || got.errOut != "" {
+		t.Errorf("exit %d, %v\n%s%s", got.code, err, got.out, got.errOut)
+	}
+	if d.Run != run.Name || d.Before != v1alpha1.RunName(c.Name, nominal.Time) || len(d.New) != 3 || len(d.Gone) != 1 || d.Gone[0].Name != "old" || d.Changed == nil || len(d.Changed) != 0 || d.Same != 1 {
+		t.Errorf("%+v", d)
+	}
 	s.wants(s.call(t.Context(), aDayLater, "runs", v1alpha1.RunName(c.Name, nominal.Time), "--diff"), codes.ExitError, "",
 		"error: there is no run of cleaner \"unused-NS\" before run unused-NS-SECONDS on record\n"+
 			"hint: a Cleaner keeps as many runs as its spec.successfulRunsHistoryLimit and spec.failedRunsHistoryLimit say   [E-RUN-006]\n")
@@ -97,7 +111,7 @@ func TestRunsUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"runs --diff":                "--outcome, --namespace, --kind, --limit and --diff are for one run: write its name, or that of its Cleaner",
 		"runs x --outcome Delete":    `--outcome "Delete": there is no such outcome; did you mean Deleted?`,
-		"runs x --diff -o json":      "--diff prints a table; leave -o json out; programs get the objects of each run without --diff",
+		"runs x --diff -o name":      "--diff prints a table, json or yaml; leave -o name out",
 		"runs x --limit -1":          "--limit must be at least 0",
 		"runs --outcome Deleted":     "--outcome, --namespace, --kind, --limit and --diff are for one run: write its name, or that of its Cleaner",
 		"runs x --outcome Qqqqqqqqq": `--outcome "Qqqqqqqqq": there is no such outcome; there are Failed, Denied,`,

@@ -60,6 +60,40 @@ func before(run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) (*v1alpha1.Cle
 		"a Cleaner keeps as many runs as its spec.successfulRunsHistoryLimit and spec.failedRunsHistoryLimit say")
 }
 
+// difference is what -o json prints of two runs. The words are those of the table.
+type difference struct {
+	Run     string                   `json:"run"`
+	Before  string                   `json:"before"`
+	New     []v1alpha1.ObjectOutcome `json:"new"`
+	Gone    []v1alpha1.ObjectOutcome `json:"gone"`
+	Changed []changedObject          `json:"changed"`
+	// Same is how many objects are as before.
+	Same int `json:"same"`
+}
+
+type changedObject struct {
+	Before v1alpha1.ObjectOutcome `json:"before"`
+	Now    v1alpha1.ObjectOutcome `json:"now"`
+}
+
+func newDifference(run, last *v1alpha1.CleanerRun, changes []Change, same int) difference {
+	d := difference{
+		Run: run.Name, Before: last.Name, Same: same,
+		New: []v1alpha1.ObjectOutcome{}, Gone: []v1alpha1.ObjectOutcome{}, Changed: []changedObject{},
+	}
+	for _, c := range changes {
+		switch {
+		case c.Before == nil:
+			d.New = append(d.New, *c.Now)
+		case c.Now == nil:
+			d.Gone = append(d.Gone, *c.Before)
+		default:
+			d.Changed = append(d.Changed, changedObject{*c.Before, *c.Now})
+		}
+	}
+	return d
+}
+
 // diff prints what is otherwise than in the run before.
 func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun,
 	runs []v1alpha1.CleanerRun,
@@ -73,22 +107,37 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 		return context.Cause(ctx)
 	}
 	changes, same := Compare(o.inOrder(last.Status.Objects), o.inOrder(run.Status.Objects))
+	switch d := newDifference(run, last, changes, same); o.output {
+	case "json":
+		err = terminal.WriteJSON(o.Out, d)
+	case "yaml":
+		err = terminal.WriteYAML(o.Out, d)
+	default:
+		o.tableOf(run, changes)
+		fmt.Fprintf(o.ErrOut, "%s new, %s gone, %s changed, %s as before: run %s against run %s, %s before it\n",
+			terminal.Thousands(int64(len(d.New))), terminal.Thousands(int64(len(d.Gone))),
+			terminal.Thousands(int64(len(d.Changed))), terminal.Thousands(int64(same)), run.Name, last.Name,
+			duration.HumanDuration(run.Spec.NominalTime.Sub(last.Spec.NominalTime.Time)))
+	}
+	for _, r := range []*v1alpha1.CleanerRun{run, last} {
+		o.printOmitted(r)
+	}
+	return firstOf(unread, err)
+}
+
+// tableOf prints the changes for people.
+func (o *options) tableOf(run *v1alpha1.CleanerRun, changes []Change) {
 	rows := &terminal.Table{
 		Out: o.Out, Paint: o.Paint(o.Out),
 		Header: []string{"CHANGE", "NAMESPACE", "KIND", "NAME", "BEFORE", "NOW", "WHY"},
 	}
-	var appeared, gone, changed int64
 	for _, c := range changes {
 		at, what, paint := c.Now, "changed", rows.Paint.Yellow
 		switch {
 		case c.Before == nil:
 			what, paint = "new", rows.Paint.Green
-			appeared++
 		case c.Now == nil:
 			at, what, paint = c.Before, "gone", nil
-			gone++
-		default:
-			changed++
 		}
 		row := []terminal.Cell{
 			{Text: what, In: paint},
@@ -105,13 +154,6 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 		rows.Add(row)
 	}
 	rows.Flush()
-	fmt.Fprintf(o.ErrOut, "%s new, %s gone, %s changed, %s as before: run %s against run %s, %s before it\n", terminal.Thousands(appeared), terminal.Thousands(gone),
-		terminal.Thousands(changed), terminal.Thousands(int64(same)), run.Name, last.Name,
-		duration.HumanDuration(run.Spec.NominalTime.Sub(last.Spec.NominalTime.Time)))
-	for _, r := range []*v1alpha1.CleanerRun{run, last} {
-		o.printOmitted(r)
-	}
-	return unread
 }
 
 func outcomeOf(o *v1alpha1.ObjectOutcome) string {

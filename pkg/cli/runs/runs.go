@@ -50,7 +50,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"these labels.\n\n" +
 			"With the name of a run, it prints what became of each object: first what failed, then what was done and what matched, and\n" +
 			"last what is protected. If there are more than --limit objects, it first counts them by outcome, kind and namespace. --diff\n" +
-			"compares the run with the one before it. With these flags, the name of a Cleaner means its latest run.\n\n" +
+			"compares the run with the one before it, also with -o json. With these flags, the name of a Cleaner means its latest run.\n\n" +
 			"-o json and -o yaml print the CleanerRun with every object that the run was going to touch. What does not fit into the\n" +
 			"CleanerRun is in Secrets of the operator's namespace, and you need the right to get them. If they cannot be read, it exits\n" +
 			"with 4.\n\n" +
@@ -103,8 +103,8 @@ func (o *options) misused(named bool) string {
 		return "--waiting lists runs; leave it out, or the flags that are for one run"
 	case o.selector != "" && named:
 		return "--selector chooses Cleaners; leave it out, or the name"
-	case o.diffs && o.output != "table":
-		return "--diff prints a table; leave -o " + o.output + " out; programs get the objects of each run without --diff"
+	case o.diffs && (o.output == "wide" || o.output == "name"):
+		return "--diff prints a table, json or yaml; leave -o " + o.output + " out"
 	}
 	return o.check()
 }
