@@ -41,10 +41,17 @@ func TestDashboard(t *testing.T) {
 	jar, err := cookiejar.New(nil)
 	must(t, err)
 	mine, others := &http.Client{Jar: jar}, &http.Client{}
+	key := ""
 	get := func(client *http.Client, url string) (int, string) {
 		t.Helper()
-		response, err := client.Get(url)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 		must(t, err)
+		request.Header.Set("X-Kubecleaner-Key", key)
+		response, err := client.Do(request)
+		must(t, err)
+		if found, ok := strings.CutPrefix(response.Request.URL.Fragment, "key="); ok {
+			key = found
+		}
 		body, err := io.ReadAll(response.Body)
 		must(t, err)
 		must(t, response.Body.Close())

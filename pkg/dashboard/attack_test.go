@@ -82,12 +82,12 @@ func TestSlowClients(t *testing.T) {
 	host := listening.Listener.Addr().String()
 	enter, err := listening.Client().Transport.RoundTrip(httptest.NewRequest(http.MethodGet, listening.URL+"/?token=once", nil))
 	must(t, err)
-	cookie := enter.Cookies()[0].String()
+	cookie, key := enter.Cookies()[0].String(), strings.TrimPrefix(enter.Header.Get("Location"), "/#key=")
 	for name, test := range map[string]struct{ sent, want string }{
 		"no header": {"GET / HTTP/1.1\r\nHost: " + host + "\r\nX-Slow: ", ""},
-		"no body": {"POST /api/v1/preview HTTP/1.1\r\nHost: " + host + "\r\nCookie: " + cookie + "\r\nSec-Fetch-Site: same-origin\r\n" +
+		"no body": {"POST /api/v1/preview HTTP/1.1\r\nHost: " + host + "\r\nCookie: " + cookie + "\r\n" + keyHeader + ": " + key + "\r\nSec-Fetch-Site: same-origin\r\n" +
 			"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", "HTTP/1.1 408 Request Timeout\r\n"},
-		"no reading": {"GET /api/v1/events HTTP/1.1\r\nHost: " + host + "\r\nCookie: " + cookie + "\r\n\r\n", ""},
+		"no reading": {"GET /api/v1/events?key=" + key + " HTTP/1.1\r\nHost: " + host + "\r\nCookie: " + cookie + "\r\n\r\n", ""},
 	} {
 		connection, err := net.Dial("tcp", host)
 		must(t, err)

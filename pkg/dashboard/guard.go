@@ -167,18 +167,19 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content)
 }
 
-// enterBy exchanges the ticket in the address for a cookie. Who has the cookie already may open the address again.
+// enterBy exchanges the ticket in the address for a cookie, and for the key, which no server sees in the address. Who has
+// the cookie already may open the address again.
 func (s *Server) enterBy(w http.ResponseWriter, r *http.Request, ticket string) {
-	cookie := s.door.exchange(ticket)
-	if cookie == "" {
-		if _, err := s.personOf(r); err != nil {
-			s.sendError(w, err)
-			return
-		}
-	} else {
+	location := "/"
+	switch cookie, key := s.door.exchange(ticket); {
+	case cookie != "":
 		s.setCookie(w, cookie)
+		location = "/#key=" + key
+	case !s.door.knows(s.secretOf(r)):
+		s.sendError(w, s.loginNeeded())
+		return
 	}
-	w.Header().Set("Location", "/")
+	w.Header().Set("Location", location)
 	w.WriteHeader(http.StatusSeeOther)
 	_, _ = fmt.Fprintln(w, "the page is at /")
 }

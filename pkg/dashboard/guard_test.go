@@ -15,6 +15,49 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// TestCookieOfAnotherPort is of who serves a page on another port of this computer, and got the cookie from the browser: it is of no use
+// without the key, which only the page of this port has.
+func TestCookieOfAnotherPort(t *testing.T) {
+	handler := New(Options{
+		Mode: ModeLocal, Cluster: &rest.Config{Host: "http://127.0.0.1:1"}, Hosts: []string{"127.0.0.1:80"}, Ticket: "once",
+		Files: fstest.MapFS{"index.html": {Data: []byte("page")}}, Now: time.Now, Log: logr.Discard(),
+	}).Handler()
+	var cookies []*http.Cookie
+	ask := func(path, key string) *httptest.ResponseRecorder {
+		r, w := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:80"+path, nil), httptest.NewRecorder()
+		r.Header.Set(keyHeader, key)
+		for _, cookie := range cookies {
+			r.AddCookie(cookie)
+		}
+		handler.ServeHTTP(w, r)
+		return w
+	}
+	enter := ask("/?token=once", "")
+	key, ok := strings.CutPrefix(enter.Header().Get("Location"), "/#key=")
+	if !ok || len(key) < 26 || strings.Contains(enter.Header().Get("Set-Cookie"), key) {
+		t.Fatalf("the address leads to %q with the cookie %q", enter.Header().Get("Location"), enter.Header().Get("Set-Cookie"))
+	}
+	for path, code := range map[string]int{"/api/v1/cleaners": 401, "/api/v1/config": 200, "/api/v1/events?key=" + key: 401} {
+		if w := ask(path, key); w.Code != code || strings.Contains(w.Body.String(), `"loggedIn":true`) {
+			t.Errorf("%s without the cookie: %d %s", path, w.Code, w.Body)
+		}
+	}
+	cookies = enter.Result().Cookies()
+	for path, key := range map[string]string{
+		"/api/v1/cleaners": "", "/api/v1/runs": cookies[0].Value, "/api/v1/events": key, "/api/v1/events?key=guess": key, "/api/v1/cleaners?key=" + key: "",
+	} {
+		if w := ask(path, key); w.Code != http.StatusUnauthorized {
+			t.Errorf("%s with the key %q: %d %s", path, key, w.Code, w.Body)
+		}
+	}
+	if w := ask("/api/v1/config", key); !strings.Contains(w.Body.String(), `"loggedIn":true`) {
+		t.Errorf("the page is not logged in: %s", w.Body)
+	}
+	if w := ask("/?token=once", ""); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/" {
+		t.Errorf("the address, opened again: %d to %q", w.Code, w.Header().Get("Location"))
+	}
+}
+
 // TestAttacks sends what pages of others, and people without a login, can send.
 func TestAttacks(t *testing.T) {
 	handler := New(Options{

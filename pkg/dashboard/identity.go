@@ -28,6 +28,9 @@ const (
 	cookiePrefix = "kubecleaner"
 	// maxToken is what fits into a cookie.
 	maxToken = 3800
+	// keyHeader is where the page of a local server has the key. A stream of events, for which browsers send no headers of
+	// a page, has it in its address.
+	keyHeader, eventsPath = "X-Kubecleaner-Key", "/api/v1/events"
 )
 
 // person is who looks. Everything is read and written through api.
@@ -41,26 +44,41 @@ type person struct {
 type door struct {
 	mutex  sync.Mutex
 	ticket string // empty when it was used
-	cookie string // empty as long as nobody came in
+	// cookie and key are empty as long as nobody came in. Browsers send the cookie to all ports of the host, also to those
+	// of other people. The key goes to the page alone, which keeps it for its own origin.
+	cookie, key string
 }
 
 func newDoor(o Options) *door { return &door{ticket: o.Ticket} }
 
-// exchange takes the ticket, once, and returns the cookie's value. Empty for a wrong one.
-func (d *door) exchange(ticket string) string {
+// exchange takes the ticket, once, and returns the cookie's value and the key. Empty for a wrong one.
+func (d *door) exchange(ticket string) (cookie, key string) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.ticket == "" || !same(d.ticket, ticket) {
-		return ""
+		return "", ""
 	}
-	d.ticket, d.cookie = "", rand.Text()
-	return d.cookie
+	d.ticket, d.cookie, d.key = "", rand.Text(), rand.Text()
+	return d.cookie, d.key
 }
 
-func (d *door) lets(cookie string) bool {
+// knows reports whether the browser is the one that came in.
+func (d *door) knows(cookie string) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return d.cookie != "" && same(d.cookie, cookie)
+}
+
+// lets reports whether it is the page in that browser.
+func (d *door) lets(cookie, key string) bool {
+	return d.knows(cookie) && same(d.key, key)
+}
+
+func pageKey(r *http.Request) string {
+	if r.URL.Path == eventsPath {
+		return r.URL.Query().Get("key")
+	}
+	return r.Header.Get(keyHeader)
 }
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
@@ -82,7 +100,7 @@ func (s *Server) secretOf(r *http.Request) string {
 // personOf is who makes the request. Who that is, and whether the token is any good, the API server says.
 func (s *Server) personOf(r *http.Request) (*person, error) {
 	secret := s.secretOf(r)
-	if secret == "" || s.Mode == ModeLocal && !s.door.lets(secret) {
+	if secret == "" || s.Mode == ModeLocal && !s.door.lets(secret, pageKey(r)) {
 		return nil, s.loginNeeded()
 	}
 	return s.person(secret)

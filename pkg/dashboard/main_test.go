@@ -50,6 +50,7 @@ func TestRoutesOfAnAdministrator(t *testing.T) {
 		} {
 			r, w := httptest.NewRequest(http.MethodGet, "/api/v1/"+path, nil), httptest.NewRecorder()
 			r.AddCookie(enter.Result().Cookies()[0])
+			r.Header.Set(keyHeader, strings.TrimPrefix(enter.Header().Get("Location"), "/#key="))
 			handler.ServeHTTP(w, r)
 			if name == "admin" || right == "" {
 				if w.Code != http.StatusOK {

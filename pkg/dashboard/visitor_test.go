@@ -61,10 +61,26 @@ func visitWith(t *testing.T, config *rest.Config, jar http.CookieJar) *visitor {
 	listening.Start()
 	t.Cleanup(listening.Close)
 	v := &visitor{t, listening.URL, &http.Client{Jar: jar, Timeout: time.Minute}}
-	if status, body := v.ask(http.MethodGet, "/?token=once", nil); status != http.StatusOK || body != "page" {
-		t.Fatalf("the address cannot be opened: %d %s", status, body)
+	response, err := v.client.Get(v.url + "/?token=once")
+	must(t, err)
+	must(t, response.Body.Close())
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("the address cannot be opened: %s", response.Status)
 	}
+	v.client.Transport = withKey(strings.TrimPrefix(response.Request.URL.Fragment, "key="))
 	return v
+}
+
+// withKey is a page that has the key.
+type withKey string
+
+func (key withKey) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set(keyHeader, string(key))
+	if r.URL.Path == eventsPath {
+		r.URL.RawQuery = "key=" + string(key)
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // ask sends what the page would send. A path without a slash is one below /api/v1.

@@ -25,7 +25,7 @@ if (process.env.TOKEN) {
 }
 await first.locator('nav').first().waitFor();
 const storageState = await context.storageState();
-const read = (path) => first.evaluate((p) => fetch(`/api/v1/${p}`).then((r) => r.json()), path);
+const read = (path) => first.evaluate((p) => fetch(`/api/v1/${p}`, { headers: { 'X-Kubecleaner-Key': localStorage.getItem('kubecleaner-key') } }).then((r) => r.json()), path);
 
 /** some are the first, and the first of each state, that the server has. */
 async function some(list, of) {

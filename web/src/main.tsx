@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { render } from 'preact';
 import { App } from './app';
+import { takeKey } from './lib/key';
 import { applyTheme } from './lib/theme';
 import './style.css';
 
 applyTheme();
+takeKey();
 const root = document.getElementById('app')!;
 root.textContent = '';
 render(<App />, root);

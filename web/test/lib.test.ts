@@ -3,6 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ApiError, get, query, send, stream, whenSignedOut } from '../src/lib/api';
 import { diff } from '../src/lib/diff';
+import { takeKey, withKey } from '../src/lib/key';
 import { cleanerOf, nameOf, splitVersion, yaml } from '../src/lib/make';
 import { relative, seconds } from '../src/lib/time';
 import { bytes, count, freedText, freesText, plural, unreadText } from '../src/lib/words';
@@ -21,6 +22,20 @@ describe('api', () => {
     await send('POST', 'cleaners/a/trigger');
     expect(fetched.mock.calls[0]![0]).toBe('/api/v1/cleaners/a/trigger');
     expect(fetched.mock.calls[0]![1]).toMatchObject({ method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } });
+  });
+  it('keeps the key of its address for this port, and shows it to its own server only', async () => {
+    history.replaceState(null, '', '/runs?waiting=true#key=ABC234');
+    takeKey();
+    expect(location.hash).toBe('');
+    expect(location.search).toBe('?waiting=true');
+    expect(localStorage.getItem('kubecleaner-key')).toBe('ABC234');
+    expect(withKey('/api/v1/events')).toBe('/api/v1/events?key=ABC234');
+    const fetched = answer({});
+    await get('cleaners');
+    expect(fetched.mock.calls[0]![1]).toMatchObject({ headers: { 'X-Kubecleaner-Key': 'ABC234' } });
+    localStorage.clear();
+    takeKey();
+    expect(withKey('/api/v1/events')).toBe('/api/v1/events');
   });
   it('says when the person is signed out', async () => {
     const signedOut = vi.fn();

@@ -1,6 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+import { keyHeader } from './key';
+
 /** ApiError is an answer of the server that is not 2xx, or no answer at all (status 0). */
 export class ApiError extends Error {
   constructor(readonly status: number, message: string, readonly missing = '', readonly hint = '') {
@@ -15,7 +17,7 @@ let onSignedOut = () => {};
 export function whenSignedOut(call: () => void) { onSignedOut = call; }
 
 async function request(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
-  const headers: Record<string, string> = { Accept: 'application/json' };
+  const headers: Record<string, string> = { Accept: 'application/json', ...keyHeader() };
   // The server takes writes with a JSON body only: a form of another site cannot send one.
   if (method !== 'GET') headers['Content-Type'] = 'application/json';
   let response: Response;

@@ -1,6 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+import { withKey } from './key';
+
 type Listener = () => void;
 
 const pollEvery = 10_000;
@@ -18,7 +20,7 @@ export class Events {
 
   start() {
     if (typeof EventSource === 'undefined') return this.fallBack();
-    this.source = new EventSource(this.url);
+    this.source = new EventSource(withKey(this.url));
     this.source.onopen = () => this.alive();
     this.source.onerror = (event) => this.failed(event);
     for (const name of ['cleaners', 'runs']) this.source.addEventListener(name, () => { this.alive(); this.tell(); });
