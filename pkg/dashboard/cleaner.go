@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
@@ -32,7 +33,7 @@ func (s *Server) cleaner(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, orNotFound(err)
 	}
 	detail := CleanerDetail{
-		CleanerRow: rowOf(c), NextTimes: []time.Time{}, Guardrails: guardrails(c), Selectors: selectors(c),
+		CleanerRow: rowOf(c, s.Now()), NextTimes: []time.Time{}, Guardrails: guardrails(c, s.Now()), Selectors: selectors(c),
 		Scripts:    scripts(c),
 		Conditions: conditionsOf(c.Status.Conditions), Matches: []v1alpha1.ObjectOutcome{}, History: []RunRow{},
 		Channels: []string{}, Missing: []Right{}, Actions: CleanerActions{
@@ -107,16 +108,20 @@ func conditionsOf(conditions []metav1.Condition) []Condition {
 }
 
 // guardrails are what holds the Cleaner back.
-func guardrails(c *v1alpha1.Cleaner) []Guardrail {
+func guardrails(c *v1alpha1.Cleaner, now time.Time) []Guardrail {
 	rails := []Guardrail{}
 	add := func(field, format string, args ...any) {
 		rails = append(rails, Guardrail{field, fmt.Sprintf(format, args...)})
 	}
-	if why := c.Status.DryRunReason; why != "" {
+	observing := c.Observing(now)
+	if why := c.Status.DryRunReason; why != "" && why != observing {
 		add("status.dryRunReason", "only reports: %s", why)
 	}
-	if until := c.Spec.ScanUntil; until != nil {
-		add("spec.scanUntil", "only reports until %s", until.UTC().Format(time.RFC3339))
+	if observing != "" {
+		add("spec.scanUntil", "only reports until %s", c.Spec.ScanUntil.UTC().Format(time.RFC3339))
+	}
+	if c.NeedsApproval() {
+		add("spec.approval", "touches nothing before a person approves its plan, within %s", duration.HumanDuration(c.Spec.Approval.Lasts()))
 	}
 	limit := ptr.Deref(c.Spec.BlastRadiusLimit, v1alpha1.BlastRadiusLimit{})
 	if limit.MaxCount != nil {
@@ -135,7 +140,7 @@ func guardrails(c *v1alpha1.Cleaner) []Guardrail {
 		add("spec.serviceAccountRef", "acts with the rights of ServiceAccount %s only", account)
 	}
 	if storage := c.CopyStorage(); storage != v1alpha1.StorageNone && c.EffectiveAction() != v1alpha1.ActionScan {
-		add("spec.rollback", "keeps copies (%s) for %s", storage, c.CopyRetention())
+		add("spec.rollback", "keeps copies (%s) for %s", storage, duration.HumanDuration(c.CopyRetention()))
 	}
 	return rails
 }

@@ -28,19 +28,22 @@ const (
 )
 
 // cleanerRows are all Cleaners, as rows.
-func cleanerRows(ctx context.Context, p *person) ([]CleanerRow, error) {
+func (s *Server) cleanerRows(ctx context.Context, p *person) ([]CleanerRow, error) {
 	rows := []CleanerRow{}
 	err := eachOf[v1alpha1.CleanerList](ctx, p.api, cluster.CleanerPath(""), manySmall, func(c *v1alpha1.Cleaner) {
-		rows = append(rows, rowOf(c))
+		rows = append(rows, rowOf(c, s.Now()))
 	})
 	return rows, err
 }
 
-func rowOf(c *v1alpha1.Cleaner) CleanerRow {
+func rowOf(c *v1alpha1.Cleaner, now time.Time) CleanerRow {
 	row := CleanerRow{
 		Name: c.Name, Action: cmp.Or(c.Status.Action, c.EffectiveAction()), Suspended: c.IsSuspended(),
 		Schedule: c.Spec.Schedule, Words: c.Status.Schedule, Next: timeOf(c.Status.NextScheduleTime),
-		DryRunReason: c.Status.DryRunReason, ScanUntil: timeOf(c.Spec.ScanUntil),
+		DryRunReason: c.Status.DryRunReason,
+	}
+	if c.Observing(now) != "" {
+		row.ScanUntil = timeOf(c.Spec.ScanUntil)
 	}
 	if last := c.Status.LastRun; last != nil {
 		row.LastRun = &LastRun{last.Name, last.NominalTime.Time, last.RunCounts}
@@ -83,7 +86,7 @@ func timeOf(t *metav1.Time) *time.Time {
 }
 
 func (s *Server) listCleaners(r *http.Request, p *person) (int, any, error) {
-	rows, err := cleanerRows(r.Context(), p)
+	rows, err := s.cleanerRows(r.Context(), p)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -33,7 +33,7 @@ const (
 // summary is the overview. A person who may not read Cleaners or runs gets what is left, and the missing right.
 func (s *Server) summary(r *http.Request, p *person) (int, any, error) {
 	answer := Summary{Attention: []Attention{}, Next: []NextRun{}, Days: []Day{}, Missing: []Right{}}
-	cleaners, err := cleanerRows(r.Context(), p)
+	cleaners, err := s.cleanerRows(r.Context(), p)
 	switch {
 	case apierrors.IsForbidden(err):
 		answer.Missing = append(answer.Missing, missingRight(RightCleanersRead, "see Cleaners", err))

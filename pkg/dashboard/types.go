@@ -197,7 +197,8 @@ type CleanerRow struct {
 	ActiveRun string          `json:"activeRun,omitempty"`
 	// Plan is the run whose plan waits for a person.
 	Plan *PlanWaits `json:"plan,omitempty"`
-	// DryRunReason says why action is Scan although the spec says another. ScanUntil is when that ends.
+	// DryRunReason says why action is Scan although the spec says another. ScanUntil is when
+	// spec.scanUntil lets it act; absent when that is over, or changes nothing.
 	DryRunReason string     `json:"dryRunReason,omitempty"`
 	ScanUntil    *time.Time `json:"scanUntil,omitempty"`
 }

@@ -150,7 +150,7 @@ func (s *Server) ask(ctx context.Context, p *person, name string) (*Accepted, er
 }
 
 func (s *Server) triggerAll(r *http.Request, p *person) (int, any, error) {
-	rows, err := cleanerRows(r.Context(), p)
+	rows, err := s.cleanerRows(r.Context(), p)
 	if err != nil {
 		return 0, nil, err
 	}
