@@ -36,7 +36,7 @@ func (s *Server) cleaner(r *http.Request, p *person) (int, any, error) {
 		CleanerRow: rowOf(c, s.Now()), NextTimes: []time.Time{}, Guardrails: guardrails(c, s.Now()), Selectors: selectors(c),
 		Scripts:    scripts(c),
 		Conditions: conditionsOf(c.Status.Conditions), Matches: []v1alpha1.ObjectOutcome{}, History: []RunRow{},
-		Channels: []string{}, Missing: []Right{}, Actions: CleanerActions{
+		Channels: channelsOf(c), Missing: []Right{}, Actions: CleanerActions{
 			Trigger: p.may(ctx, ours("patch", "cleaners", c.Name)), Edit: p.may(ctx, ours("update", "cleaners", c.Name)),
 			Preview: p.may(ctx, ours("get", "cleaners", c.Name)),
 		},
@@ -56,9 +56,7 @@ func (s *Server) cleaner(r *http.Request, p *person) (int, any, error) {
 	if last := c.Status.LastRun; last != nil && last.Matches != nil {
 		detail.Matches = last.Matches
 	}
-	for _, n := range c.Spec.Notifications {
-		detail.Channels = append(detail.Channels, n.Name)
-	}
+	p.mayTest(ctx, detail.Channels)
 	if detail.YAML, err = manifestOf(c); err != nil {
 		return 0, nil, err
 	}

@@ -150,6 +150,7 @@ func rights(of, run, copies, team string, manifest Manifest, decision PlanDecisi
 		post("cleaners/{name}/resume", name+"/resume", nil, "200", "200", noPatch, noPatch),
 		post("cleaners/{name}/cancel", name+"/cancel", nil, "409", "409", noCleaner, noCleaner),
 		post("cleaners/{name}/notify-test", name+"/notify-test", nil, "200", "200", noCleaner, noCleaner),
+		get("channels", "", "200", "200", noCleaners, noCleaners),
 		post("trigger-all", "trigger-all", nil, "202", "202", noCleaners, noCleaners),
 		get("runs", "", "200", "200", noRuns, noRuns),
 		get("runs/{name}", record, "200", "200", noRun, noRun),

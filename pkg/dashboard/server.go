@@ -116,6 +116,7 @@ func (s *Server) routes() map[string]answers {
 		"POST " + api + "cleaners/{name}/resume":      s.suspend(false),
 		"POST " + api + "cleaners/{name}/cancel":      s.cancel,
 		"POST " + api + "cleaners/{name}/notify-test": s.notifyTest,
+		"GET " + api + "channels":                     listChannels,
 		"POST " + api + "trigger-all":                 s.triggerAll,
 		"GET " + api + "runs":                         s.listRuns,
 		"GET " + api + "runs/{name}":                  s.run,

@@ -29,6 +29,7 @@
 //	POST   cleaners/{name}/suspend, /resume      -> 200 CleanerSaved
 //	POST   cleaners/{name}/cancel                -> 202 Accepted: stops the run that is going on
 //	POST   cleaners/{name}/notify-test           ?notification= -> 200 CommandResult: a sample on each channel
+//	GET    channels                              Page of Channel: the notifications of all Cleaners
 //	POST   trigger-all                           -> 202 TriggeredAll
 //	GET    runs?cleaner=&phase=&q=               Page of RunRow, the latest first
 //	GET    runs/{name}                           RunDetail
@@ -232,9 +233,20 @@ type CleanerDetail struct {
 	Matches    []v1alpha1.ObjectOutcome `json:"matches"` // of the last run, at most 50
 	History    []RunRow                 `json:"history"` // at most 100, the latest first; for the chart too
 	YAML       string                   `json:"yaml"`    // without status and managedFields
-	Channels   []string                 `json:"channels"`
+	Channels   []Channel                `json:"channels"`
 	Actions    CleanerActions           `json:"actions"`
 	Missing    []Right                  `json:"missing"` // what is absent above, because the person may not read it
+}
+
+// Channel is a notification of a Cleaner.
+type Channel struct {
+	Cleaner string                    `json:"cleaner"`
+	Name    string                    `json:"name"`
+	Type    v1alpha1.NotificationType `json:"type"`
+	// Test is whether the person may send a sample. Absent for what the operator writes into the cluster.
+	Test *Allowed `json:"test,omitempty"`
+
+	secret *v1alpha1.NotificationRef
 }
 
 // CleanerActions are the buttons.

@@ -67,6 +67,7 @@ function read(state, path, params) {
     case 'whoami': return fixtures.whoami;
     case 'summary': return state.empty ? { ...fixtures.summary, totalCleaners: 0, attention: null } : fixtures.summary;
     case 'access': return fixtures.access;
+    case 'channels': return page(fixtures.cleaners.slice(0, 3).flatMap((each) => fixtures.channels(each.name)), params);
     case 'doctor': return { checks: fixtures.checks };
     case 'why': return fixtures.why(params.get('object'));
     case 'findings': return findings(state, params, has);

@@ -97,7 +97,7 @@ export const cleanerDetail = (row) => ({
   history: runs.filter((run) => run.cleaner === row.name),
   scripts: [{ field: 'resourceSelectors[0].evaluate', language: 'Lua', text: `function evaluate()\n  -- ${evil}\n  hs = {}\n  hs.matching = obj.metadata.labels == nil\n  return hs\nend\n` }],
   yaml: `apiVersion: apps.projectsveltos.io/v1alpha1\nkind: Cleaner\nmetadata:\n  name: ${row.name}\nspec:\n  schedule: "${row.schedule}"\n  action: ${row.action}\n`,
-  channels: ['ops', 'mail'], missing: null,
+  channels: channels(row.name), missing: null,
   actions: { trigger: yes, suspend: yes, edit: no(`update cleaners.apps.projectsveltos.io "${row.name}"`), preview: yes },
 });
 
@@ -157,6 +157,12 @@ export const why = (object) => {
     owner: '', searched: ['Pod', 'Deployment', 'StatefulSet', 'CronJob'], notReadable: null, cleaners: [{ name: 'unused-configmaps', action: 'Delete' }],
   };
 };
+
+export const channels = (cleaner) => [
+  { cleaner, name: 'ops', type: 'Slack', test: yes },
+  { cleaner, name: 'mail', type: 'SMTP', test: no('get secrets "mail" in shop') },
+  { cleaner, name: 'report', type: 'CleanerReport' },
+];
 
 export const access = {
   namespaces: ['checkout', 'shop'],

@@ -29,9 +29,10 @@ export interface Outcome extends ObjectRef { uid?: string; outcome: string; reas
 export interface CleanerDetail extends CleanerRow {
   nextTimes: string[] | null; timeZone?: string; guardrails: { field: string; text: string }[] | null; selectors: string[] | null;
   scripts: { field: string; language: string; text: string }[] | null; conditions: Condition[] | null; matches: Outcome[] | null;
-  history: RunRow[] | null; yaml: string; channels: string[] | null; missing: Right[] | null;
+  history: RunRow[] | null; yaml: string; channels: Channel[] | null; missing: Right[] | null;
   actions: { trigger: Allowed; suspend: Allowed; edit: Allowed; preview: Allowed };
 }
+export interface Channel { cleaner: string; name: string; type: string; test?: Allowed }
 export interface CleanerSaved { name: string; dryRun?: boolean; warnings?: string[] }
 
 export interface RunRow extends Counts {

@@ -3,10 +3,11 @@
 import { query } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { useSession } from '../lib/session';
-import type { Access, CheckLine } from '../lib/types';
+import type { Access, Channel, CheckLine, Page } from '../lib/types';
 import { Card, Empty, Facts, Head, Show } from '../ui/basics';
+import { ChannelList } from '../ui/channels';
 import { Search, Select } from '../ui/filters';
-import { Table } from '../ui/table';
+import { Pager, Table } from '../ui/table';
 
 export function AccessPage() {
   useTitle('Access and health');
@@ -40,6 +41,7 @@ export function AccessPage() {
           )}
         </Show>
         <Health />
+        <AllChannels />
       </div>
     </>
   );
@@ -58,6 +60,26 @@ function Rights({ of }: { of: Access }) {
       { title: 'You', cell: (right) => <span class={`badge ${right.allowed ? 'good' : 'warn'}`}>{right.allowed ? 'may' : 'may not'}</span> },
       { title: 'Missing right', class: 'wrap', cell: (right) => (right.missing ? <span class="mono">{right.missing}</span> : <span class="muted">–</span>) },
     ]} />
+  );
+}
+
+const limit = 20;
+
+function AllChannels() {
+  const [params, change] = useParams();
+  const offset = Number(params.offset) || 0;
+  const channels = useLoad<Page<Channel>>(`channels${query({ offset, limit })}`);
+  return (
+    <Card title="Channels" aside="where the notifications of Cleaners go">
+      <Show of={channels} what="channels">
+        {(data) => (!data.items?.length ? <Empty title="No Cleaner sends notifications.">Add notifications to the spec of a Cleaner to hear of its runs.</Empty> : (
+          <>
+            <ChannelList channels={data.items} withCleaner />
+            <Pager what="channels" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
+          </>
+        ))}
+      </Show>
+    </Card>
   );
 }
 

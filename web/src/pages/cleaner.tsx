@@ -82,7 +82,7 @@ function Content({ of, reload }: { of: CleanerDetail; reload: () => void }) {
       {of.scripts?.map((script) => (
         <Card key={script.field} title={`${script.language} expression`} aside={<span class="mono">{script.field}</span>}><Code text={script.text} label={script.field} /></Card>
       ))}
-      <Channels cleaner={of.name} names={of.channels ?? []} missing={denied(of.actions.trigger)} />
+      <Channels channels={of.channels ?? []} />
       <YamlCard name={of.name} yaml={of.yaml} missing={denied(of.actions.edit)} saved={reload} />
     </div>
   );
