@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,6 +29,24 @@ func TestEveryDirectDependencyHasARow(t *testing.T) {
 	for module := range documented {
 		if _, ok := required[module]; !ok {
 			t.Errorf("docs/explanation/dependencies.md still lists %s, which go.mod does not require directly", module)
+		}
+	}
+}
+
+// assertions are the modules that only tests use and go.mod may name: libraries that need nothing but the standard library.
+var assertions = []string{"github.com/google/go-cmp", "go.uber.org/goleak", "pgregory.net/rapid"}
+
+// What ships is not updated, scanned or downloaded because of a server that only tests start.
+func TestWhatOnlyTestsUseIsInAModuleOfItsOwn(t *testing.T) {
+	ships, required := shipped(t), directRequirements(t)
+	for module := range required {
+		if ships[module] == "" && !slices.Contains(assertions, module) {
+			t.Errorf("go.mod names %s, which does not ship: put what needs it into a module of its own, such as test/servers", module)
+		}
+	}
+	for _, module := range assertions {
+		if required[module] == "" || ships[module] != "" {
+			t.Errorf("%s ships, or go.mod does not name it: it is none of these exceptions", module)
 		}
 	}
 }

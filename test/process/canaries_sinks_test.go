@@ -6,14 +6,11 @@ package process
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -24,8 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/emersion/go-sasl"
-	"github.com/emersion/go-smtp"
 	admissionv1 "k8s.io/api/admission/v1"
 	registrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -40,12 +35,15 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/test/testenv/servers"
 )
 
 // services are the services of all channels on loopback. They keep what they get.
 type services struct {
 	// authority is a file with the certificate of the mail server.
 	authority string
+	// boxes are the mail servers of both, by the names of their channels.
+	boxes map[string]*servers.Mailbox
 	// notifications go to services that take everything, echoing to those that refuse everything and quote what they were sent.
 	notifications, echoing []v1alpha1.Notification
 
@@ -65,17 +63,13 @@ func startServices(t *testing.T, n *canaries) *services {
 	s.authority = filepath.Join(t.TempDir(), "ca.pem")
 	must(t, os.WriteFile(s.authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secured.Certificate().Raw}), 0o600))
 	c := newClient(t)
+	s.boxes = map[string]*servers.Mailbox{
+		"takes-smtp":  {TLS: "implicit"},
+		"echoes-smtp": {TLS: "implicit", Refuse: map[string]servers.Refusal{"AUTH": {Code: 535, Message: "no {user} with {password}"}}},
+	}
 	for _, manner := range []string{"takes", "echoes"} {
-		server := smtp.NewServer(&mailServer{s, manner})
-		server.Domain, server.ErrorLog = "localhost", log.New(io.Discard, "", 0)
-		listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: secured.TLS.Certificates, MinVersion: tls.VersionTLS12})
-		must(t, err)
-		go func() { _ = server.Serve(listener) }()
-		t.Cleanup(func() { _ = server.Close() })
-		_, port, err := net.SplitHostPort(listener.Addr().String())
-		must(t, err)
 		var entries []v1alpha1.Notification
-		for kind, keys := range s.keys(n, web.URL+"/"+manner+"/", port) {
+		for kind, keys := range s.keys(n, web.URL+"/"+manner+"/", s.boxes[manner+"-smtp"].Start(t)) {
 			name := manner + "-" + strings.ToLower(string(kind))
 			keys["other"] = n.plant("another key of Secret " + name)
 			for _, value := range keys {
@@ -160,7 +154,13 @@ func (s *services) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *services) addBodies(sinks map[string]string) {
+func (s *services) addBodies(t *testing.T, sinks map[string]string) {
+	t.Helper()
+	for name, box := range s.boxes {
+		for _, mail := range box.Mails(t) {
+			s.keep(name, mail.User+mail.Password, string(mail.Text))
+		}
+	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for _, n := range append(s.notifications[:len(s.notifications)-2:len(s.notifications)-2], s.echoing...) { // the last two stay in the cluster
@@ -168,35 +168,6 @@ func (s *services) addBodies(sinks map[string]string) {
 			sinks["what "+n.Name+" got"] = s.bodies[n.Name].String()
 		}
 	}
-}
-
-// mailServer keeps mails, or refuses the login and quotes it.
-type mailServer struct {
-	*services
-	manner string
-}
-
-func (m *mailServer) NewSession(*smtp.Conn) (smtp.Session, error) { return m, nil }
-func (m *mailServer) AuthMechanisms() []string                    { return []string{sasl.Plain} }
-func (m *mailServer) Mail(string, *smtp.MailOptions) error        { return nil }
-func (m *mailServer) Rcpt(string, *smtp.RcptOptions) error        { return nil }
-func (m *mailServer) Reset()                                      {}
-func (m *mailServer) Logout() error                               { return nil }
-
-func (m *mailServer) Auth(string) (sasl.Server, error) {
-	return sasl.NewPlainServer(func(_, user, password string) error {
-		if m.manner == "takes" {
-			return nil
-		}
-		m.keep("echoes-smtp", user+password, "AUTH")
-		return &smtp.SMTPError{Code: 535, Message: "no " + user + " with " + password}
-	}), nil
-}
-
-func (m *mailServer) Data(r io.Reader) error {
-	text, err := io.ReadAll(r)
-	m.keep(m.manner+"-smtp", "", string(text))
-	return err
 }
 
 // echo is an admission webhook, and an S3 server, that quote all that they are sent.

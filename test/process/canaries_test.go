@@ -59,7 +59,7 @@ func TestCanaries(t *testing.T) {
 	sinks["the manager's log"] = m.log.tail(1 << 30)
 	_, sinks["the metrics"] = scrapePlain(t, address)
 	n.addObjects(c, sinks)
-	services.addBodies(sinks)
+	services.addBodies(t, sinks)
 	for _, sink := range slices.Sorted(maps.Keys(sinks)) {
 		if len(sinks[sink]) == 0 {
 			t.Errorf("%s is empty: nothing was looked at", sink)
