@@ -86,3 +86,24 @@ func TestPlans(t *testing.T) {
 	v.wants(http.StatusConflict, http.MethodPost, path+"/reject", PlanDecision{Hash: "1234", Reason: "too late"}, nil)
 	v.wants(http.StatusNotFound, http.MethodGet, "plans/none-1", nil, nil)
 }
+
+// TestPlanCountsOnce is of a plan that was carried out: what it matched, the other run matched again.
+func TestPlanCountsOnce(t *testing.T) {
+	run := func(phase v1alpha1.RunPhase, plan *v1alpha1.RunPlan) RunRow {
+		return runRow(&v1alpha1.CleanerRun{
+			Spec:   v1alpha1.CleanerRunSpec{NominalTime: nominal},
+			Status: v1alpha1.CleanerRunStatus{Phase: phase, Plan: plan, RunCounts: v1alpha1.RunCounts{Matched: 2}},
+		})
+	}
+	for name, test := range map[string]struct {
+		runs []RunRow
+		want int64
+	}{
+		"carried out": {[]RunRow{run(v1alpha1.RunCompleted, nil), run(v1alpha1.RunCompleted, &v1alpha1.RunPlan{})}, 2},
+		"waits":       {[]RunRow{run(v1alpha1.RunAwaitingApproval, &v1alpha1.RunPlan{})}, 2},
+	} {
+		if days := daysOf(test.runs, nominal.Time); len(days) != 1 || days[0].Matched != test.want {
+			t.Errorf("%s: %+v", name, days)
+		}
+	}
+}

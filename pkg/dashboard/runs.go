@@ -40,6 +40,7 @@ func runRow(run *v1alpha1.CleanerRun) RunRow {
 		Name: run.Name, Cleaner: run.Spec.Cleaner, Time: run.Spec.NominalTime.Time, Trigger: run.Spec.Trigger,
 		Action: run.Spec.Action, DryRun: run.Spec.DryRun, Phase: cmp.Or(string(status.Phase), phaseRunning),
 		Reason: status.Reason, Message: status.Message, RunCounts: status.RunCounts,
+		PlanEnded: status.Plan != nil && status.Phase != v1alpha1.RunAwaitingApproval,
 	}
 	if status.Duration != nil {
 		row.DurationSeconds = status.Duration.Seconds()

@@ -134,7 +134,7 @@ func daysOf(runs []RunRow, now time.Time) []Day {
 			days = append(days, Day{Day: day})
 		}
 		days[i].Runs++
-		days[i].Matched += row.Matched
+		days[i].Matched += row.found()
 		days[i].Acted += row.Acted
 		days[i].Failed += row.Failed
 		days[i].FreedBytes += row.FreedBytes

@@ -58,9 +58,19 @@ type RunRow struct {
 	Message         string  `json:"message,omitempty"`
 	DurationSeconds float64 `json:"durationSeconds,omitempty"`
 	v1alpha1.RunCounts
+	// PlanEnded is true of a run whose plan does not wait any more: what it matched, another run has matched again.
+	PlanEnded bool `json:"planEnded,omitempty"`
 	// Copies is how many objects can be brought back, until CopiesUntil.
 	Copies      int64      `json:"copies,omitempty"`
 	CopiesUntil *time.Time `json:"copiesUntil,omitempty"`
+}
+
+// found is how many objects the run found that no other run counts.
+func (r *RunRow) found() int64 {
+	if r.PlanEnded {
+		return 0
+	}
+	return r.Matched
 }
 
 // RunDetail is a run without its objects: those are runs/{name}/outcomes.

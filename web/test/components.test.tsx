@@ -3,10 +3,12 @@
 import axe from 'axe-core';
 import { render } from 'preact';
 import type { ComponentChild } from 'preact';
+import { LocationProvider, useLocation } from 'preact-iso';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/lib/api';
 import { Decide } from '../src/pages/plan';
+import { runBars } from '../src/pages/cleaner';
 import { Stages } from '../src/pages/run';
 import { Nothing } from '../src/pages/findings';
 import { allDays, Content } from '../src/pages/overview';
@@ -16,6 +18,7 @@ import { Confirm } from '../src/ui/dialog';
 import { UseGraph } from '../src/ui/graph';
 import { OutcomeTable } from '../src/ui/outcomes';
 import { Pager, Table } from '../src/ui/table';
+import { Toasts, useSay } from '../src/ui/toast';
 
 const evil = '<img src=x onerror="window.hacked=1">';
 let root: HTMLElement;
@@ -111,6 +114,37 @@ describe('Decide', () => {
   });
 });
 
+describe('Toasts', () => {
+  let say: ReturnType<typeof useSay>;
+  let route: (url: string) => void;
+  function Speaker() { say = useSay(); route = useLocation().route; return null; }
+  const told = () => [...root.querySelectorAll('.toast span')].map((each) => each.textContent);
+  beforeEach(async () => { vi.useFakeTimers(); await show(<LocationProvider><Toasts><Speaker /></Toasts></LocationProvider>); });
+  afterEach(() => { vi.useRealTimers(); });
+  it('go after some seconds, errors stay until they are closed', async () => {
+    await act(() => { say('done'); say(new Error('refused')); });
+    expect(told()).toEqual(['done', 'refused']);
+    await act(() => { vi.advanceTimersByTime(8_000); });
+    expect(told()).toEqual(['refused']);
+    await act(() => button('Close').click());
+    expect(told()).toEqual([]);
+  });
+  it('stay while somebody is at them', async () => {
+    await act(() => say('done'));
+    await act(() => { button('Close').dispatchEvent(new Event('focusin', { bubbles: true })); });
+    await act(() => { vi.advanceTimersByTime(60_000); });
+    expect(told()).toEqual(['done']);
+    await act(() => { button('Close').dispatchEvent(new Event('focusout', { bubbles: true })); });
+    await act(() => { vi.advanceTimersByTime(8_000); });
+    expect(told()).toEqual([]);
+  });
+  it('go with the page, but not what is said of the next page', async () => {
+    await act(() => say('done'));
+    await act(() => { route('/runs'); say('made'); });
+    expect(told()).toEqual(['made']);
+  });
+});
+
 describe('Failure', () => {
   it('names the right and no stack', async () => {
     await show(<Failure error={new ApiError(403, 'You may not list Cleaners.', 'list cleaners')} retry={() => {}} />);
@@ -191,6 +225,13 @@ describe('charts and stages', () => {
     await accessible();
   });
   it.each([[0, 4], [3, 4], [7, 10], [11, 20], [412, 500]])('an axis for %d ends at %d', (max, top) => expect(nice(max)).toBe(top));
+  it('counts what a plan matched only while it waits, and tells two runs of a day apart', () => {
+    const run = { name: 'x', cleaner: 'x', trigger: 'Manual', action: 'Delete', phase: 'Completed', considered: 2, matched: 2, acted: 0, skipped: 0, failed: 0 };
+    const bars = runBars([{ ...run, time: '2026-11-25T12:30:00Z', acted: 2 }, { ...run, time: '2026-11-25T12:10:00Z', planEnded: true }, { ...run, time: '2026-11-20T12:00:00Z' }]);
+    expect(bars.map((bar) => bar.found)).toEqual([2, 0, 2]);
+    expect(new Set(bars.map((bar) => bar.label)).size).toBe(3);
+    expect(bars[0]!.label).toBe('20 Nov');
+  });
   it('fills the days without a run', () => {
     const days = allDays([{ day: '2026-01-30', runs: 1, matched: 2, acted: 1, failed: 0 }], new Date('2026-01-31T12:00:00Z'));
     expect(days).toHaveLength(30);

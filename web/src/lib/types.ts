@@ -38,6 +38,8 @@ export interface CleanerSaved { name: string; dryRun?: boolean; warnings?: strin
 export interface RunRow extends Counts {
   name: string; cleaner: string; time: string; trigger: string; action: string; dryRun?: boolean; phase: string; reason?: string; message?: string;
   durationSeconds?: number; copies?: number; copiesUntil?: string;
+  /** planEnded: what it matched, another run has matched again. */
+  planEnded?: boolean;
 }
 export interface Stage { name: string; state: 'Done' | 'Active' | 'Failed' | 'Pending'; time?: string; text?: string }
 export interface Notified { name: string; type: string; state: string; attempts?: number; nextAttemptTime?: string; message?: string }

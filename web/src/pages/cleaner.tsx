@@ -8,7 +8,7 @@ import type { Accepted, CleanerDetail, RunRow } from '../lib/types';
 import { count, freedText, plural } from '../lib/words';
 import { Action, Badge, Card, Code, denied, Empty, Facts, Head, MissingRights, Show, Time } from '../ui/basics';
 import { Channels } from '../ui/channels';
-import { Bars } from '../ui/chart';
+import { Bars, type Bar } from '../ui/chart';
 import { Confirm } from '../ui/dialog';
 import { OutcomeTable } from '../ui/outcomes';
 import { Preview } from '../ui/preview';
@@ -34,7 +34,7 @@ function Actions({ of, reload }: { of: CleanerDetail; reload: () => void }) {
   const [running, setRunning] = useState(false);
   const say = useSay();
   const path = `cleaners/${segment(of.name)}`;
-  const post = (what: string, text: string) => send('POST', `${path}/${what}`).then(() => { say(text); reload(); }, (error: Error) => say(error.message));
+  const post = (what: string, text: string) => send('POST', `${path}/${what}`).then(() => { say(text); reload(); }, say);
   const acts = of.action !== 'Scan';
   return (
     <>
@@ -113,19 +113,30 @@ function Schedule({ of }: { of: CleanerDetail }) {
 }
 
 function History({ runs, next }: { runs: RunRow[]; next?: string }) {
-  const shown = runs.slice(0, 30).reverse();
   return (
     <Card title="History">
       {runs.length === 0 ? <Empty title="It has not run yet.">{next && <>It runs <Time at={next} />.</>}</Empty> : (
         <div class="stack">
-          {shown.length > 1 && <Bars what="Per run" bars={shown.map((run) => ({
-            label: new Date(run.time).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' }),
-            title: `${exact(run.time)}: ${count(run.matched)} found, ${count(run.acted)} acted on${freedText(run.freedBytes)}${run.durationSeconds ? `, took ${seconds(run.durationSeconds)}` : ''}`,
-            found: run.matched, acted: run.acted, freed: run.freedBytes,
-          }))} />}
+          {runs.length > 1 && <Bars what="Per run" bars={runBars(runs)} />}
           <RunTable runs={runs} caption="History" />
         </div>
       )}
     </Card>
   );
+}
+
+/** runBars are the last runs, the oldest first. A day with more than one is told by its time. What a plan matched counts only while it waits. */
+export function runBars(runs: RunRow[]): Bar[] {
+  const shown = runs.slice(0, 30).reverse();
+  const dayOf = (run: RunRow) => new Date(run.time).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+  return shown.map((run) => {
+    const found = run.planEnded ? 0 : run.matched;
+    const day = dayOf(run);
+    const alone = shown.filter((other) => dayOf(other) === day).length === 1;
+    return {
+      label: alone ? day : `${day} ${new Date(run.time).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`,
+      title: `${exact(run.time)}: ${run.planEnded ? `a plan of ${plural(run.matched, 'object')} that does not wait any more` : `${count(found)} found`}, ${count(run.acted)} acted on${freedText(run.freedBytes)}${run.durationSeconds ? `, took ${seconds(run.durationSeconds)}` : ''}`,
+      found, acted: run.acted, freed: run.freedBytes,
+    };
+  });
 }
