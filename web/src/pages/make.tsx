@@ -81,8 +81,8 @@ function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => v
         <Confirm title={`Create the Cleaner ${wish.name}?`} confirm="Create" danger={acts} typed={acts ? wish.name : undefined} onClose={() => setCreating(false)}
           onConfirm={async () => {
             const saved = await send<CleanerSaved>('POST', 'cleaners', { yaml: yaml(cleanerOf(wish)) });
-            say(`${wish.name} was created. ${saved?.warnings?.join(' ') ?? ''}`);
             route(`/cleaners/${segment(wish.name)}`);
+            say(`${wish.name} was created. ${saved?.warnings?.join(' ') ?? ''}`);
           }}>
           <p>{acts ? `It deletes ${wish.kind} objects that match, at most ${plural(wish.maxCount, 'object')} in a run${wish.approval ? ', once a person has approved them' : ''}.` : 'It only reports.'}</p>
         </Confirm>

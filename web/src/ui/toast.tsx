@@ -2,29 +2,51 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createContext } from 'preact';
 import type { ComponentChildren } from 'preact';
-import { useCallback, useContext, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { useCallback, useContext, useEffect, useState } from 'preact/hooks';
 
-const Say = createContext<(text: string) => void>(() => {});
+/** Say tells the person something. An error stays until it is closed; what was done goes after some seconds, or on the next page. */
+type Say = (text: string | Error) => void;
+interface Told { id: number; text: string; bad: boolean; path: string }
 
-/** useSay returns what tells the person that something was done. A message stays until it is closed or three more came. */
-export function useSay() { return useContext(Say); }
+const SayContext = createContext<Say>(() => {});
+const goesAfter = 8_000;
+
+export function useSay() { return useContext(SayContext); }
 
 export function Toasts({ children }: { children: ComponentChildren }) {
-  const [texts, setTexts] = useState<{ id: number; text: string }[]>([]);
-  const say = useCallback((text: string) => {
-    setTexts((old) => [...old.slice(-2), { id: (old[old.length - 1]?.id ?? 0) + 1, text }]);
+  const [all, setAll] = useState<Told[]>([]);
+  const { path } = useLocation();
+  const say = useCallback((what: string | Error) => {
+    const bad = typeof what !== 'string';
+    // Not the path of the last render: what is said after route() is for the new page.
+    const told = { text: bad ? what.message : what, bad, path: location.pathname.replace(/\/+$/, '') || '/' };
+    setAll((old) => [...old.slice(-2), { id: (old[old.length - 1]?.id ?? 0) + 1, ...told }]);
   }, []);
+  useEffect(() => setAll((old) => old.filter((each) => each.bad || each.path === path)), [path]);
+  const close = useCallback((id: number) => setAll((old) => old.filter((each) => each.id !== id)), []);
   return (
-    <Say.Provider value={say}>
+    <SayContext.Provider value={say}>
       {children}
-      <div class="toasts" role="status">
-        {texts.map(({ id, text }) => (
-          <div class="toast" key={id}>
-            <span>{text}</span>
-            <button type="button" onClick={() => setTexts((old) => old.filter((each) => each.id !== id))}>Close</button>
-          </div>
-        ))}
-      </div>
-    </Say.Provider>
+      <div class="toasts" role="status">{all.map((told) => <Toast key={told.id} of={told} close={close} />)}</div>
+    </SayContext.Provider>
+  );
+}
+
+function Toast({ of, close }: { of: Told; close: (id: number) => void }) {
+  const [hovered, setHovered] = useState(false);
+  const [focused, setFocused] = useState(false);
+  const stays = of.bad || hovered || focused;
+  useEffect(() => {
+    if (stays) return;
+    const timer = setTimeout(() => close(of.id), goesAfter);
+    return () => clearTimeout(timer);
+  }, [stays, of.id]);
+  return (
+    <div class={of.bad ? 'toast bad' : 'toast'} onMouseEnter={() => setHovered(true)} onMouseLeave={() => setHovered(false)}
+      onFocusIn={() => setFocused(true)} onFocusOut={() => setFocused(false)}>
+      <span>{of.text}</span>
+      <button type="button" onClick={() => close(of.id)}>Close</button>
+    </div>
   );
 }
