@@ -38,8 +38,13 @@ func planOf(run *v1alpha1.CleanerRun) *Plan {
 	if plan == nil {
 		return nil
 	}
+	ended := run.Status.Reason
+	if run.Status.Phase == v1alpha1.RunAwaitingApproval {
+		ended = ""
+	}
 	return &Plan{
-		Run: run.Name, Cleaner: run.Spec.Cleaner, Hash: plan.Hash, Action: run.Spec.Action, Time: run.Spec.NominalTime.Time,
+		Ended: ended,
+		Run:   run.Name, Cleaner: run.Spec.Cleaner, Hash: plan.Hash, Action: run.Spec.Action, Time: run.Spec.NominalTime.Time,
 		Waits: run.Status.Phase == v1alpha1.RunAwaitingApproval, Objects: plan.Objects, Expires: plan.ExpirationTime.Time,
 		LeftAlone: run.Status.Skipped + run.Status.Failed, Message: run.Status.Message, CarriedOutBy: plan.CarriedOutBy,
 	}
@@ -67,6 +72,12 @@ func (s *Server) plan(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, notFound("run %s has no plan", run.Name)
 	}
 	plan.Decide = p.mayDecide(ctx, plan.Cleaner)
+	if plan.Ended == v1alpha1.ReasonApproved || plan.Ended == v1alpha1.ReasonRejected {
+		// Who may not read the decision still has the message of the run, which names the person.
+		if said, err := approval.Said(ctx, p.api, run.Name); err == nil && said.Spec.PlanHash == plan.Hash {
+			plan.DecidedBy, plan.DecidedAt = said.Spec.By, &said.CreationTimestamp.Time
+		}
+	}
 	_, plan.Unread = s.unread(ctx, p, run)
 	return http.StatusOK, plan, nil
 }

@@ -77,11 +77,21 @@ func TestPlans(t *testing.T) {
 	}
 
 	run.Status.Phase, run.Status.Message, run.Status.Plan.CarriedOutBy = v1alpha1.RunCompleted, "admin approved it.", "next"
+	run.Status.Reason = v1alpha1.ReasonApproved
 	must(t, c.Status().Update(t.Context(), run))
 	var plan Plan
 	v.wants(http.StatusOK, http.MethodGet, path, nil, &plan)
 	if plan.Waits || plan.CarriedOutBy != "next" || plan.Message != "admin approved it." {
 		t.Errorf("the plan is %+v", plan)
+	}
+	if plan.Ended != v1alpha1.ReasonApproved || plan.DecidedBy != "admin" || plan.DecidedAt == nil {
+		t.Errorf("who decided, and when, is not said: %+v", plan)
+	}
+	var detail RunDetail
+	v.wants(http.StatusOK, http.MethodGet, "runs/"+run.Name, nil, &detail)
+	if acted := detail.Stages[2]; detail.CarriedOutBy != "next" || acted.State != stageNone ||
+		acted.Text != "the plan was approved, and another run carries it out" {
+		t.Errorf("the run is %+v", detail)
 	}
 	v.wants(http.StatusConflict, http.MethodPost, path+"/reject", PlanDecision{Hash: "1234", Reason: "too late"}, nil)
 	v.wants(http.StatusNotFound, http.MethodGet, "plans/none-1", nil, nil)

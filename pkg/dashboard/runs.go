@@ -77,6 +77,9 @@ func (s *Server) run(r *http.Request, p *person) (int, any, error) {
 		Conditions: conditionsOf(run.Status.Conditions),
 		Outcomes:   tally(run), Notifications: run.Status.Notifications,
 	}
+	if plan := run.Status.Plan; plan != nil {
+		detail.CarriedOutBy = plan.CarriedOutBy
+	}
 	if detail.Notifications == nil {
 		detail.Notifications = []v1alpha1.NotificationStatus{}
 	}

@@ -16,6 +16,7 @@ const (
 	stageActive  = "Active"
 	stageFailed  = "Failed"
 	stagePending = "Pending"
+	stageNone    = "None" // the run itself never gets there
 )
 
 // stagesOf is how far a run is, as its record says.
@@ -36,6 +37,8 @@ func stagesOf(run *v1alpha1.CleanerRun) []Stage {
 			Text: fmt.Sprintf("%d acted, %d skipped, %d failed", status.Acted, status.Skipped, status.Failed),
 		}
 		switch {
+		case status.Plan != nil && status.Phase != v1alpha1.RunAwaitingApproval:
+			acts.State, acts.Text = stageNone, endOf(status)
 		case status.Plan != nil:
 			acts.Text = "a person must approve the plan, and another run carries it out"
 		case status.Phase == v1alpha1.RunExecuting:
@@ -55,6 +58,21 @@ func stagesOf(run *v1alpha1.CleanerRun) []Stage {
 		stages = append(stages, told)
 	}
 	return stages
+}
+
+// endOf says what became of a plan that does not wait any more.
+func endOf(status *v1alpha1.CleanerRunStatus) string {
+	switch status.Reason {
+	case v1alpha1.ReasonApproved:
+		return "the plan was approved, and another run carries it out"
+	case v1alpha1.ReasonRejected:
+		return "the plan was rejected"
+	case v1alpha1.ReasonExpired:
+		return "nobody approved the plan in time"
+	case v1alpha1.ReasonSuperseded:
+		return "the plan was superseded"
+	}
+	return "the plan does not wait any more"
 }
 
 func stateIf(is bool, then, otherwise string) string {

@@ -85,11 +85,13 @@ type RunDetail struct {
 	Before  string  `json:"before,omitempty"`
 	After   string  `json:"after,omitempty"`
 	Restore Allowed `json:"restore"`
+	// CarriedOutBy is the run that carries out the plan of this one.
+	CarriedOutBy string `json:"carriedOutBy,omitempty"`
 	// Unread says why not all outcomes can be listed.
 	Unread *Error `json:"unread,omitempty"`
 }
 
-// Stage is one step of a run. State is Done, Active, Failed or Pending.
+// Stage is one step of a run. State is Done, Active, Failed, Pending or None.
 type Stage struct {
 	Name  string     `json:"name"` // Requested, Read and judged, Acted, Recorded, Notified
 	State string     `json:"state"`

@@ -7,7 +7,7 @@ import { LocationProvider, useLocation } from 'preact-iso';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/lib/api';
-import { Decide } from '../src/pages/plan';
+import { Decide, EndNote } from '../src/pages/plan';
 import { runBars } from '../src/pages/cleaner';
 import { Stages } from '../src/pages/run';
 import { Nothing } from '../src/pages/findings';
@@ -104,6 +104,12 @@ describe('Decide', () => {
     await vi.waitFor(() => expect(root.textContent).toContain('ada has approved the plan already'));
     await accessible();
     fetched.mockRestore();
+  });
+  it.each([
+    ['Approved', 'Approved by ada at Thu, 1 Jan 2026'], ['Approved', 'carried out by run x-2'], ['Rejected', 'Rejected by ada'], ['Expired', 'Expired at Fri, 2 Jan 2026'], ['Superseded', 'Superseded'],
+  ])('a plan that was %s says: %s', async (ended, text) => {
+    await show(<EndNote of={{ ...plan, waits: false, ended, decidedBy: 'ada', decidedAt: '2026-01-01T12:00:00Z', expires: '2026-01-02T12:00:00Z', carriedOutBy: 'x-2' }} />);
+    expect(root.textContent).toContain(text);
   });
   it('names the missing right', async () => {
     await show(<Decide of={{ ...plan, decide: { allowed: false, missing: 'approve cleaners "x"' } }} decided={() => {}} />);

@@ -105,10 +105,16 @@ func Say(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, d D
 	return body, nil
 }
 
+// Said is what somebody said of the plan of a run.
+func Said(ctx context.Context, api *cluster.Client, run string) (*v1alpha1.CleanerApproval, error) {
+	var there v1alpha1.CleanerApproval
+	return &there, api.Read(ctx, path(run), &there)
+}
+
 // said is the error when somebody has decided already.
 func said(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) error {
-	var there v1alpha1.CleanerApproval
-	if err := api.Read(ctx, path(run.Name), &there); err != nil {
+	there, err := Said(ctx, api, run.Name)
+	if err != nil {
 		return cluster.RequestError("reading CleanerApproval "+run.Name, err)
 	}
 	if there.Spec.Cleaner != run.Spec.Cleaner || there.Spec.PlanHash != run.Status.Plan.Hash {

@@ -41,19 +41,19 @@ export interface RunRow extends Counts {
   /** planEnded: what it matched, another run has matched again. */
   planEnded?: boolean;
 }
-export interface Stage { name: string; state: 'Done' | 'Active' | 'Failed' | 'Pending'; time?: string; text?: string }
+export interface Stage { name: string; state: 'Done' | 'Active' | 'Failed' | 'Pending' | 'None'; time?: string; text?: string }
 export interface Notified { name: string; type: string; state: string; attempts?: number; nextAttemptTime?: string; message?: string }
 export interface RunDetail extends RunRow {
   stages: Stage[] | null; progress?: { phase: string; kind?: string; done: number; total?: number; rate: number };
   conditions: Condition[] | null; outcomes: { outcome: string; count: number }[] | null; notifications: Notified[] | null;
-  before?: string; after?: string; restore: Allowed; unread?: { error: string; hint?: string; missing?: string };
+  before?: string; after?: string; carriedOutBy?: string; restore: Allowed; unread?: { error: string; hint?: string; missing?: string };
 }
 export interface Change extends Omit<Outcome, 'change'> { change: string; was?: string }
 export interface Diff extends Page<Change> { before: string; new: number; gone: number; changed: number; same: number }
 
 export interface Plan {
   run: string; cleaner: string; hash: string; action: string; time: string; waits: boolean; objects: number; expires: string; leftAlone: number;
-  message?: string; carriedOutBy?: string; decide: Allowed; unread?: { error: string; hint?: string; missing?: string };
+  message?: string; ended?: string; decidedBy?: string; decidedAt?: string; carriedOutBy?: string; decide: Allowed; unread?: { error: string; hint?: string; missing?: string };
 }
 
 export interface Restored extends ObjectRef { step?: string; outcome: string; reason?: string; notes?: string[] }

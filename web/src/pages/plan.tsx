@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { query, segment, send } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
+import { exact } from '../lib/time';
 import type { Outcome, Page, Plan } from '../lib/types';
 import { count, plural } from '../lib/words';
 import { Action, Badge, Card, denied, Empty, Facts, Head, Show, Time } from '../ui/basics';
@@ -61,13 +62,28 @@ export function Decide({ of, decided }: { of: Plan; decided: () => void }) {
   );
 }
 
-function Content({ of }: { of: Plan }) {
+/** EndNote says what became of a plan that does not wait any more. */
+export function EndNote({ of }: { of: Plan }) {
+  const by = <>{of.decidedBy ? <> by <strong>{of.decidedBy}</strong></> : ''}{of.decidedAt && ` at ${exact(of.decidedAt)}`}</>;
+  return (
+    <p class="note info">
+      {of.ended === 'Approved' ? <>Approved{by}; carried out by {of.carriedOutBy ? <a href={`/runs/${segment(of.carriedOutBy)}`}>run {of.carriedOutBy}</a> : 'another run'}.</>
+        : of.ended === 'Rejected' ? <>Rejected{by}. Nothing was touched.</>
+          : of.ended === 'Expired' ? <>Expired at {exact(of.expires)}: nobody approved it in time. Nothing was touched.</>
+            : of.ended === 'Superseded' ? 'Superseded: it cannot be approved any more. This run touched nothing.' : 'It does not wait any more.'}
+      {of.message && <span class="small said">{of.message}</span>}
+    </p>
+  );
+}
+
+export function Content({ of }: { of: Plan }) {
+  const would = of.waits ? 'would be' : 'were to be';
   return (
     <div class="stack">
-      {!of.waits && <p class="note info">{of.message} {of.carriedOutBy && <a href={`/runs/${segment(of.carriedOutBy)}`}>Look at the run that carries it out</a>}</p>}
+      {!of.waits && <EndNote of={of} />}
       <div class="tiles">
-        <div class="tile"><b>{count(of.objects)}</b><span>{of.action === 'Transform' ? 'would be changed' : 'would be deleted'}</span></div>
-        <div class="tile"><b>{count(of.leftAlone)}</b><span>would be left alone</span></div>
+        <div class="tile"><b>{count(of.objects)}</b><span>{would} {of.action === 'Transform' ? 'changed' : 'deleted'}</span></div>
+        <div class="tile"><b>{count(of.leftAlone)}</b><span>{would} left alone</span></div>
       </div>
       <Objects of={of} />
       <Card title="About it">
@@ -75,7 +91,7 @@ function Content({ of }: { of: Plan }) {
           ['Cleaner', <a href={`/cleaners/${segment(of.cleaner)}`}>{of.cleaner}</a>],
           ['Action', <Badge word={of.action} />],
           ['Made', <Time at={of.time} />],
-          ['Expires', <Time at={of.expires} />],
+          ['Expires', of.waits && <Time at={of.expires} />],
           ['Record', <a class="mono" href={`/runs/${segment(of.run)}`}>{of.run}</a>],
         ]} />
       </Card>
@@ -95,13 +111,14 @@ function Objects({ of }: { of: Plan }) {
     { title: 'Object', class: 'wrap', cell: (row) => <ObjectLink of={row} /> },
     { title: of.action === 'Transform' ? 'Change' : 'Why', class: 'wrap', cell: (row) => <Because of={row} /> },
   ];
+  const title = of.waits ? 'What it would touch' : 'What it was going to touch';
   return (
-    <Card title="What it would touch">
+    <Card title={title}>
       <div class="filters" role="search"><Search label="Object or reason" value={params.q} onChange={(value) => change({ q: value, offset: undefined })} /></div>
       <Show of={page} what="objects">
         {(data) => (!data.items?.length ? <Empty title={params.q ? 'No object is like that.' : 'No object is listed.'} /> : (
           <>
-            <Table caption="What it would touch" rows={data.items} keyOf={keyOf} columns={columns} />
+            <Table caption={title} rows={data.items} keyOf={keyOf} columns={columns} />
             <Pager what="objects" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
           </>
         ))}

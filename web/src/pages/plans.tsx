@@ -45,5 +45,5 @@ export function PlansPage() {
 
 /** untilText says until when somebody can decide. */
 export function untilText(plan: Plan): string {
-  return plan.waits ? `It can be approved until ${exact(plan.expires)}.` : 'It does not wait any more.';
+  return plan.waits ? `It can be approved until ${exact(plan.expires)}.` : plan.ended ? `${plan.ended}. It does not wait any more.` : 'It does not wait any more.';
 }
