@@ -82,29 +82,36 @@ func newReport(message Message, hide func(string) string) *report {
 	}
 	r.objects = entriesOf(run, document.Objects)
 	r.facts = factsOf(document)
+	r.ways, r.link = waysOf(message, document)
+	return r
+}
+
+// waysOf are the commands that the run calls for, and what the page shows of it.
+func waysOf(message Message, document Document) (ways []fact, link string) {
+	status := &message.Run.Status
+	link = "This run on the page"
+	if status.Phase == v1alpha1.RunAwaitingApproval {
+		link = "Approve or reject on the page"
+		ways = []fact{
+			{"Approve", "kubectl cleaner approve " + document.Run},
+			{"Reject", "kubectl cleaner reject " + document.Run},
+		}
+	}
 	if !message.Test {
 		label := "All of this run"
 		if document.ObjectsOmitted > 0 {
 			label = "What the record of this run lists"
 		}
-		r.ways = []fact{{label, "kubectl describe cleanerrun " + document.Run}}
+		ways = append(ways, fact{label, "kubectl describe cleanerrun " + document.Run})
 	}
-	r.link = "This run on the page"
-	if run.Status.Phase == v1alpha1.RunAwaitingApproval {
-		r.link = "Approve or reject on the page"
-		r.ways = append([]fact{
-			{"Approve", "kubectl cleaner approve " + document.Run},
-			{"Reject", "kubectl cleaner reject " + document.Run},
-		}, r.ways...)
-	}
-	r.ways = append(r.ways, fact{"All runs", "kubectl cleaner runs " + document.Cleaner})
+	ways = append(ways, fact{"All runs", "kubectl cleaner runs " + document.Cleaner})
 	if document.ObjectsOmitted > 0 {
-		r.ways = append(r.ways, fact{"What still matches", "kubectl cleaner preview " + document.Cleaner})
+		ways = append(ways, fact{"What still matches", "kubectl cleaner preview " + document.Cleaner})
 	}
-	if copies := run.Status.Copies; copies != nil && run.Status.Acted > 0 {
-		r.ways = append(r.ways, fact{"Bring back what it touched", "kubectl cleaner restore " + document.Run})
+	if status.Copies != nil && status.Acted > 0 {
+		ways = append(ways, fact{"Bring back what it touched", "kubectl cleaner restore " + document.Run})
 	}
-	return r
+	return ways, link
 }
 
 func factsOf(d Document) []fact {

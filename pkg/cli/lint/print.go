@@ -37,7 +37,7 @@ type lintedCleaner struct {
 	ScanUntil *time.Time `json:"scanUntil,omitempty"`
 
 	errors int
-	// until is spec.scanUntil, also when it is over or changes nothing. Zero when it is not set, or the action is not known.
+	// until is spec.scanUntil, also when it is over. Zero when it is not set, or the action is not known.
 	until, now time.Time
 }
 
