@@ -291,6 +291,13 @@ func TestRestoreOfAnObjectWithoutCopy(t *testing.T) {
 		"error: run unused-NS-SECONDS of cleaner unused-NS, 5h ago, touched pod/NS/p last and kept no copy of it: "+
 			"none is kept of Pod objects that a controller manages, because a controller creates them again\n"+
 			"hint: apply its manifest again, or that of what creates it   [E-RST-001]\n")
+
+	must(t, s.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "q", OwnerReferences: pod.OwnerReferences}, Spec: pod.Spec}))
+	s.pastAt(metav1.NewTime(nominal.Add(time.Hour)), s.cleaner(func(c *v1alpha1.Cleaner) { c.Name += "-q" }), "pods/q")
+	s.wants(s.call(t.Context(), later, "restore", "pod/"+s.namespace+"/q"), codes.ExitError, "",
+		"error: no run that keeps copies touched pod/NS/q; run unused-NS-q-1800003600 of cleaner unused-NS-q touched it and kept no copy of it: "+
+			"none is kept of Pod objects that a controller manages, because a controller creates them again\n"+
+			"hint: apply its manifest again, or that of what creates it   [E-RST-001]\n")
 }
 
 func TestRuns(t *testing.T) {

@@ -4,6 +4,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,24 +39,20 @@ func (o *options) newest(ctx context.Context, api *cluster.Client, ref cluster.R
 	lost := ""
 	for i := range runs {
 		run := &runs[i]
-		if run.Status.Intent == nil || run.Status.Copies == nil {
-			continue
+		kind, err := touchedBy(ctx, api, run, ref)
+		switch copies := run.Status.Copies; {
+		case err != nil:
+			unread = append(unread, err)
+		case kind == nil:
+		case copies == nil:
+			lost = cmp.Or(lost, fmt.Sprintf("; run %s of cleaner %s touched it and kept no copy of it%s", run.Name,
+				run.Spec.Cleaner, whyNone(*kind)))
+		case copies.Dropped != "":
+			lost = fmt.Sprintf("; run %s touched it, and its copies were dropped: %s", run.Name,
+				terminal.OneLine(copies.Dropped))
+		default:
+			return run, nil
 		}
-		full := run.DeepCopy() // the one to restore stays as it is stored
-		if !touched(full, ref) {
-			if err := api.Fill(ctx, full); err != nil {
-				unread = append(unread, err)
-				continue
-			}
-			if !touched(full, ref) {
-				continue
-			}
-		}
-		if why := run.Status.Copies.Dropped; why != "" {
-			lost = fmt.Sprintf("; run %s touched it, and its copies were dropped: %s", run.Name, terminal.OneLine(why))
-			continue
-		}
-		return run, nil
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -63,12 +60,19 @@ func (o *options) newest(ctx context.Context, api *cluster.Client, ref cluster.R
 	if len(unread) > 0 {
 		return nil, errors.Join(unread...)
 	}
+	hint := applyAgain
+	if lost == "" {
+		hint = "write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; " + terminal.Program + " runs lists which runs keep copies"
+	}
 	return nil, terminal.Fail(
 		codes.RestoreNothing,
 		fmt.Errorf("no run that keeps copies touched %s%s", ref, lost),
-		"write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; "+terminal.Program+" runs lists which runs keep copies",
+		hint,
 	)
 }
+
+// applyAgain is what can be done about an object of which there is no copy.
+const applyAgain = "apply its manifest again, or that of what creates it"
 
 // tellNewest says whose copy it is that would come back, or that the run kept none.
 func (o *options) tellNewest(run *v1alpha1.CleanerRun, plan *restore.Plan, ref cluster.Ref) error {
@@ -80,27 +84,54 @@ func (o *options) tellNewest(run *v1alpha1.CleanerRun, plan *restore.Plan, ref c
 			o.Note("the newest copy of %s is that of %s", ref, of)
 			return nil
 		}
-		if words := journal.WhyKindLacksCopies(item.Kind.GroupKind()); words != "" {
-			why = ": none is kept of " + words
-		}
+		why = whyNone(item.Kind.GroupKind())
 	}
 	return terminal.Fail(
 		codes.RestoreNothing,
 		fmt.Errorf("%s, touched %s last and kept no copy of it%s", of, ref, why),
-		"apply its manifest again, or that of what creates it",
+		applyAgain,
 	)
 }
 
-// touched reports whether the run deleted or changed the object, as far as the record lists objects.
-func touched(run *v1alpha1.CleanerRun, ref cluster.Ref) bool {
+// whyNone says why runs keep no copy of some objects of a kind. Empty where they keep one of all.
+func whyNone(kind schema.GroupKind) string {
+	if words := journal.WhyKindLacksCopies(kind); words != "" {
+		return ": none is kept of " + words
+	}
+	return ""
+}
+
+// touchedBy is the kind of the object, if the run touched it. Of a run without copies, it looks only at the objects
+// that its record lists: nothing can be restored from it.
+func touchedBy(
+	ctx context.Context,
+	api *cluster.Client,
+	run *v1alpha1.CleanerRun,
+	ref cluster.Ref,
+) (*schema.GroupKind, error) {
+	if run.Status.Intent == nil {
+		return nil, nil
+	}
+	if kind := touched(run, ref); kind != nil || run.Status.Copies == nil {
+		return kind, nil
+	}
+	full := run.DeepCopy() // the one to restore stays as it is stored
+	if err := api.Fill(ctx, full); err != nil {
+		return nil, err
+	}
+	return touched(full, ref), nil
+}
+
+// touched is the kind of the object, if the run deleted or changed it, as far as the record lists objects.
+func touched(run *v1alpha1.CleanerRun, ref cluster.Ref) *schema.GroupKind {
 	for i := range run.Status.Objects {
 		switch o := &run.Status.Objects[i]; o.Outcome {
 		case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeFoundGone:
 			kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()
 			if object.IsCalled(kind, ref.Kind) && o.Namespace == ref.Namespace && o.Name == ref.Name {
-				return true
+				return &kind
 			}
 		}
 	}
-	return false
+	return nil
 }
