@@ -5,13 +5,10 @@ package integration
 
 import (
 	"encoding/json"
-	"io"
-	"net/http"
-	"strings"
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
+	"k8s.io/client-go/discovery"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -69,21 +66,14 @@ func rawGet(t *testing.T, path string) []byte {
 	return rawGetAs(t, path, "application/json")
 }
 
-// rawGetAs reads a path in a form.
+// rawGetAs reads a path in a form. An API server that is not ready to list a kind yet is asked again.
 func rawGetAs(t *testing.T, path, accept string) []byte {
 	t.Helper()
-	web, err := rest.HTTPClientFor(env.Config)
+	server, err := discovery.NewDiscoveryClientForConfig(env.Config)
 	must(t, err)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(env.Config.Host, "/")+path, nil)
-	must(t, err)
-	request.Header.Set("Accept", accept)
-	response, err := web.Do(request)
-	must(t, err)
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	must(t, err)
-	if response.StatusCode != http.StatusOK {
-		t.Fatalf("reading %s: %s", path, body)
+	body, err := server.RESTClient().Get().RequestURI(path).SetHeader("Accept", accept).DoRaw(t.Context())
+	if err != nil {
+		t.Fatalf("reading %s: %v: %s", path, err, body)
 	}
 	return body
 }
