@@ -72,6 +72,9 @@ func (s *Server) plan(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, notFound("run %s has no plan", run.Name)
 	}
 	plan.Decide = p.mayDecide(ctx, plan.Cleaner)
+	if plan.Waits {
+		plan.Warnings = p.warnings(ctx, run)
+	}
 	if plan.Ended == v1alpha1.ReasonApproved || plan.Ended == v1alpha1.ReasonRejected {
 		// Who may not read the decision still has the message of the run, which names the person.
 		if said, err := approval.Said(ctx, p.api, run.Name); err == nil && said.Spec.PlanHash == plan.Hash {

@@ -34,6 +34,9 @@ type Plan struct {
 	// CarriedOutBy is the run that carries the plan out.
 	CarriedOutBy string  `json:"carriedOutBy,omitempty"`
 	Decide       Allowed `json:"decide"`
+	// Warnings say what no restore brings back: which objects get no copy, and what is deleted with them. Only of one
+	// plan, while it waits.
+	Warnings []string `json:"warnings,omitempty"`
 	// Unread says why not all objects can be listed. Only of one plan.
 	Unread *Error `json:"unread,omitempty"`
 }

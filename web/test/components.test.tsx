@@ -111,6 +111,11 @@ describe('Decide', () => {
     await show(<EndNote of={{ ...plan, waits: false, ended, decidedBy: 'ada', decidedAt: '2026-01-01T12:00:00Z', expires: '2026-01-02T12:00:00Z', carriedOutBy: 'x-2' }} />);
     expect(root.textContent).toContain(text);
   });
+  it('says in the dialog what cannot be brought back', async () => {
+    await show(<Decide of={{ ...plan, warnings: ['A PersistentVolumeClaim takes along the data of its volume.'] }} decided={() => {}} />);
+    await press('Approve …');
+    expect(root.querySelector('dialog')!.textContent).toContain('takes along the data');
+  });
   it('names the missing right', async () => {
     await show(<Decide of={{ ...plan, decide: { allowed: false, missing: 'approve cleaners "x"' } }} decided={() => {}} />);
     await press('Approve …');

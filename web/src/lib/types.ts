@@ -53,7 +53,7 @@ export interface Diff extends Page<Change> { before: string; new: number; gone: 
 
 export interface Plan {
   run: string; cleaner: string; hash: string; action: string; time: string; waits: boolean; objects: number; expires: string; leftAlone: number;
-  message?: string; ended?: string; decidedBy?: string; decidedAt?: string; carriedOutBy?: string; decide: Allowed; unread?: { error: string; hint?: string; missing?: string };
+  message?: string; ended?: string; decidedBy?: string; decidedAt?: string; carriedOutBy?: string; warnings?: string[]; decide: Allowed; unread?: { error: string; hint?: string; missing?: string };
 }
 
 export interface Restored extends ObjectRef { step?: string; outcome: string; reason?: string; notes?: string[] }

@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import { segment, send } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
-import { cleanerOf, nameOf, splitVersion, yaml, type Wish } from '../lib/make';
+import { cleanerOf, lossText, nameOf, splitVersion, yaml, type Wish } from '../lib/make';
 import type { Access, CleanerSaved } from '../lib/types';
 import { plural } from '../lib/words';
 import { Action, Card, Code, denied, Head } from '../ui/basics';
@@ -55,6 +55,7 @@ function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => v
   const { route } = useLocation();
   const say = useSay();
   const acts = wish.action !== 'Scan';
+  const loss = lossText(wish.group, wish.kind);
   return (
     <form class="stack" onSubmit={(e) => e.preventDefault()}>
       <Field id="name" label="Name" value={wish.name} onInput={(name) => change({ name })} />
@@ -67,9 +68,10 @@ function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => v
         <label for="action">Action</label>
         <select id="action" value={wish.action} onChange={(e) => change({ action: e.currentTarget.value })}>
           <option value="Scan">Scan: only report</option>
-          <option value="Delete">Delete: with copies, so that it can be restored</option>
+          <option value="Delete">{loss ? 'Delete: not all of it can be restored' : 'Delete: copies are kept, to restore from'}</option>
         </select>
       </div>
+      {acts && loss && <p class="note warn">{loss}</p>}
       {acts && (
         <>
           <Field id="max" numeric label="Stop when more than this many match" value={wish.maxCount} onInput={(max) => change({ maxCount: Math.max(1, Number(max) || 1) })} />
@@ -85,6 +87,7 @@ function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => v
             say(`${wish.name} was created. ${saved?.warnings?.join(' ') ?? ''}`);
           }}>
           <p>{acts ? `It deletes ${wish.kind} objects that match, at most ${plural(wish.maxCount, 'object')} in a run${wish.approval ? ', once a person has approved them' : ''}.` : 'It only reports.'}</p>
+          {acts && loss && <p class="note warn">{loss}</p>}
         </Confirm>
       )}
     </form>

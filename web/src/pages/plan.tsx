@@ -51,6 +51,7 @@ export function Decide({ of, decided }: { of: Plan; decided: () => void }) {
       {asking === 'approve' && (
         <Confirm title="Approve this plan?" confirm="Approve" danger reason="optional" onConfirm={decide('approve')} onClose={() => setAsking(undefined)}>
           <p>A run {does(of)} those of the {objects} that still match. Everything is judged again first, and nothing else is touched. What you say cannot be changed.</p>
+          <Warnings of={of} />
         </Confirm>
       )}
       {asking === 'reject' && (
@@ -60,6 +61,11 @@ export function Decide({ of, decided }: { of: Plan; decided: () => void }) {
       )}
     </>
   );
+}
+
+/** Warnings say what cannot be brought back, where a person decides. */
+function Warnings({ of }: { of: Plan }) {
+  return <>{of.warnings?.map((text) => <p key={text} class="note warn">{text}</p>)}</>;
 }
 
 /** EndNote says what became of a plan that does not wait any more. */
@@ -80,6 +86,7 @@ export function Content({ of }: { of: Plan }) {
   const would = of.waits ? 'would be' : 'were to be';
   return (
     <div class="stack">
+      <Warnings of={of} />
       {!of.waits && <EndNote of={of} />}
       <div class="tiles">
         <div class="tile"><b>{count(of.objects)}</b><span>{would} {of.action === 'Transform' ? 'changed' : 'deleted'}</span></div>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, stream } from '../lib/api';
 import type { PreviewResult } from '../lib/types';
 import { count, plural } from '../lib/words';
-import { Action, Badge, Card, Code, Empty, Failure } from './basics';
+import { Action, Badge, Card, Empty, Failure } from './basics';
 import { OutcomeTable } from './outcomes';
 
 /** Preview asks what a run would do now, of a Cleaner of the cluster or of a manifest that is not saved. */
@@ -40,7 +40,7 @@ export function Preview({ of, missing }: { of: { yaml: string } | { name: string
           <span role="status" class="muted">{status}</span>
         </div>
         {error && <Failure error={error} />}
-        {notes && <Code text={notes} label="Notes" />}
+        {notes && <p class="note warn lines-kept">{notes}</p>}
         {result ? <Result of={result} /> : !running && !error && <Empty title="Not previewed yet.">Press Preview: nothing is saved or touched.</Empty>}
       </div>
     </Card>

@@ -1,0 +1,44 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// TestLossOf is of what a person must know before approving a plan.
+func TestLossOf(t *testing.T) {
+	of := func(storage v1alpha1.CopyStorage, kind string) string {
+		cleaner := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{
+			Rollback: &v1alpha1.Rollback{Storage: storage},
+			ResourcePolicySet: v1alpha1.ResourcePolicySet{ResourceSelectors: []v1alpha1.ResourceSelector{{
+				Version: "v1", Kind: kind,
+			}}},
+		}}
+		planned := outcome("shop", "old", v1alpha1.OutcomePlanned)
+		planned.Kind = kind
+		return strings.Join(lossOf(cleaner, &v1alpha1.CleanerRun{
+			Spec:   v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete},
+			Status: v1alpha1.CleanerRunStatus{Objects: []v1alpha1.ObjectOutcome{planned}},
+		}), "\n")
+	}
+	const secret = v1alpha1.StorageSecret
+	for name, test := range map[string]struct{ got, want string }{
+		"claim":     {of(secret, "PersistentVolumeClaim"), "takes along the data of its volume"},
+		"named":     {of(secret, "PersistentVolumeClaim"), "The plan has, of such kinds, 1 PersistentVolumeClaim (shop/old)."},
+		"namespace": {of(secret, "Namespace"), "takes everything along that is in it"},
+		"pod":       {of(secret, "Pod"), "No copy is kept of Pod objects that a controller manages"},
+		"no copies": {of(v1alpha1.StorageNone, "ConfigMap"), "No copy is kept of any object"},
+	} {
+		if !strings.Contains(test.got, test.want) {
+			t.Errorf("%s: %q", name, test.got)
+		}
+	}
+	if got := of(secret, "ConfigMap"); got != "" {
+		t.Errorf("of a ConfigMap, which has a copy: %q", got)
+	}
+}
