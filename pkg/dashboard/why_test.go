@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -37,6 +38,8 @@ func TestWhyNotThere(t *testing.T) {
 		Unsure    string
 		Users     []struct{ Name string }
 		DeletedBy *struct{ Run string }
+
+		CleanersUnread string
 	}
 	ask := func(v *visitor, name string) {
 		t.Helper()
@@ -58,5 +61,15 @@ func TestWhyNotThere(t *testing.T) {
 	must(t, err)
 	if ask(visit(t, nobody.Config()), "settings"); answer.Exists || !strings.Contains(answer.Unsure, `"why-nobody" cannot get`) {
 		t.Errorf("of one that may not be read: %+v", answer)
+	}
+	create(t, c, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: shop, Name: "why-local"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:aggregate-to-view"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "why-local"}},
+	})
+	local, err := env.AddUser("why-local")
+	must(t, err)
+	if ask(visit(t, local.Config()), "settings"); !strings.Contains(answer.CleanersUnread, "cleaners") {
+		t.Errorf("as somebody who may not list Cleaners: %+v", answer)
 	}
 }

@@ -116,11 +116,19 @@ func inVainOf(what string, searched int, unread []Unread, which string) string {
 	if slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind.Kind == "*" }) {
 		least = "at least "
 	}
+	part, everywhere := 0, "" // part is how many were read in the one namespace
+	for _, u := range unread {
+		if u.Elsewhere {
+			part, everywhere = part+1, " in other namespaces"
+		}
+	}
 	switch read := searched - len(unread); {
 	case read > 0:
 		return fmt.Sprintf("%s in %d of %s%d kinds that %s", what, read, least, searched, which)
 	case searched == 1:
-		return fmt.Sprintf("%s: the only kind that %s could not be read", what, which)
+		return fmt.Sprintf("%s: the only kind that %s could not be read%s", what, which, everywhere)
+	case part > 0:
+		return fmt.Sprintf("%s: %d of %s%d kinds that %s could be read, in one namespace only", what, part, least, searched, which)
 	}
 	return fmt.Sprintf("%s: none of %s%d kinds that %s could be read", what, least, searched, which)
 }

@@ -51,6 +51,8 @@ type Result struct {
 	Nearest *nearby `json:"nearest,omitempty"`
 	// Cleaners are those that may select it.
 	Cleaners []selecting `json:"cleaners"`
+	// CleanersUnread says why Cleaners are not known.
+	CleanersUnread string `json:"cleanersUnread,omitempty"`
 	// DeletedBy is the run that deleted it.
 	DeletedBy *deletion `json:"deletedBy,omitempty"`
 
@@ -254,7 +256,8 @@ func (j *job) findCleaners(ctx context.Context, r *Result) {
 	case apierrors.IsNotFound(err) || ctx.Err() != nil:
 		return // Cleaners are not installed
 	case err != nil:
-		j.Note("which Cleaners may select it is not known: %s", terminal.OneLine(err.Error()))
+		r.CleanersUnread = terminal.OneLine(err.Error())
+		j.Note("which Cleaners may select it is not known: %s", r.CleanersUnread)
 		return
 	}
 	t := &explain.Judge{Namespaces: map[string]labels.Set{}}

@@ -24,13 +24,15 @@ export function WhyPage() {
   );
 }
 
-function verdict(of: Why): string {
+/** verdict is the one word for it. What may be used by something that was not read is Unknown, never Unused. */
+export function verdict(of: Why): string {
   if (!of.exists) return of.unsure ? 'Unknown' : of.deletedBy ? 'Gone' : 'Missing';
-  if (of.findings?.length) return of.findings[0]!.type;
+  const worst = of.findings?.[0];
+  if (worst) return worst.notReadable?.length ? 'Unknown' : worst.type;
   return of.used === null ? 'Unknown' : of.used ? 'Used' : 'NotUsed';
 }
 
-function Content({ of }: { of: Why }) {
+export function Content({ of }: { of: Why }) {
   const users = of.users ?? [];
   const searched = of.searched ?? [];
   return (
@@ -39,7 +41,7 @@ function Content({ of }: { of: Why }) {
       {of.unsure && <p class="note warn">You may not read it, so it is not known whether it exists: {of.unsure}</p>}
       {!of.exists && !of.unsure && !of.deletedBy && <p class="note bad">It does not exist, and no run that is on record deleted it. What names it names it in vain.</p>}
       {of.exempt && <p class="note info">It is never a finding: {of.exempt}</p>}
-      {of.findings?.map((finding) => <p key={finding.type} class="note warn"><strong>{finding.type}{finding.confidence && ` (${finding.confidence})`}:</strong> {finding.reason}</p>)}
+      {of.findings?.map((finding) => <p key={finding.type} class="note warn"><strong>{finding.notReadable?.length ? `Unknown, ${finding.type.toLowerCase()}?` : finding.type}{finding.confidence && ` (${finding.confidence})`}:</strong> {finding.reason}</p>)}
       {of.selects && <p class="note good">Its selector matches Pods: it is used, although nothing need name it.</p>}
       <Card title="Who uses it" aside={users.length ? plural(users.length, 'user') : undefined}>
         {users.length > 0 ? <UseGraph object={of} users={users} /> : (
@@ -63,7 +65,7 @@ function Content({ of }: { of: Why }) {
           <Facts items={[
             ['Made', <Time at={of.created} />],
             ['Owner', of.owner || 'none'],
-            ['Cleaners', of.cleaners?.length ? of.cleaners.map((c) => <div key={c.name}><a href={`/cleaners/${segment(c.name)}`}>{c.name}</a> may select it ({c.action})</div>) : 'none selects it'],
+            ['Cleaners', of.cleaners?.length ? of.cleaners.map((c) => <div key={c.name}><a href={`/cleaners/${segment(c.name)}`}>{c.name}</a> may select it ({c.action})</div>) : of.cleanersUnread ? <>not known: {/forbidden|cannot list/.test(of.cleanersUnread) ? 'you may not list Cleaners' : of.cleanersUnread}</> : 'none selects it'],
           ]} />
         </Card>
       </div>
