@@ -13,11 +13,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
@@ -119,7 +119,7 @@ func guardrails(c *v1alpha1.Cleaner, now time.Time) []Guardrail {
 		add("spec.scanUntil", "only reports until %s", c.Spec.ScanUntil.UTC().Format(time.RFC3339))
 	}
 	if c.NeedsApproval() {
-		add("spec.approval", "touches nothing before a person approves its plan, within %s", duration.HumanDuration(c.Spec.Approval.Lasts()))
+		add("spec.approval", "a person must approve the plan of each run, within %s", daysOrHours(c.Spec.Approval.Lasts()))
 	}
 	limit := ptr.Deref(c.Spec.BlastRadiusLimit, v1alpha1.BlastRadiusLimit{})
 	if limit.MaxCount != nil {
@@ -138,9 +138,21 @@ func guardrails(c *v1alpha1.Cleaner, now time.Time) []Guardrail {
 		add("spec.serviceAccountRef", "acts with the rights of ServiceAccount %s only", account)
 	}
 	if storage := c.CopyStorage(); storage != v1alpha1.StorageNone && c.EffectiveAction() != v1alpha1.ActionScan {
-		add("spec.rollback", "keeps copies (%s) for %s", storage, duration.HumanDuration(c.CopyRetention()))
+		add("spec.rollback", "keeps copies (%s) for %s", storage, daysOrHours(c.CopyRetention()))
 	}
 	return rails
+}
+
+// daysOrHours is "7 days" or "36 hours", or else as Go writes it.
+func daysOrHours(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d > 0 && d%day == 0:
+		return terminal.Grouped(int64(d/day), "day")
+	case d > 0 && d%time.Hour == 0:
+		return terminal.Grouped(int64(d/time.Hour), "hour")
+	}
+	return d.String()
 }
 
 // selectors are what the Cleaner selects, in a few words each.

@@ -8,10 +8,11 @@ import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/lib/api';
 import { Decide, EndNote } from '../src/pages/plan';
-import { runBars } from '../src/pages/cleaner';
+import { runBars, runText } from '../src/pages/cleaner';
 import { Stages } from '../src/pages/run';
 import { Nothing } from '../src/pages/findings';
 import { allDays, Content } from '../src/pages/overview';
+import { Content as WhyContent, verdict } from '../src/pages/why';
 import { Action, Failure } from '../src/ui/basics';
 import { Bars, nice } from '../src/ui/chart';
 import { Confirm } from '../src/ui/dialog';
@@ -71,6 +72,32 @@ describe('a person without rights', () => {
     expect(root.textContent).toContain('Nothing could be read.');
     await show(<Nothing filtered={false} of={{ ...read, kinds: 3 } as never} />);
     expect(root.textContent).toContain('Nothing was found.');
+  });
+});
+
+describe('why, with rights in one namespace', () => {
+  const pods = { kind: 'Pod', forbidden: true, elsewhere: true };
+  const why = {
+    kind: 'PersistentVolumeClaim', namespace: 'shop', name: 'old', exists: true, used: null, users: [], searched: [], notReadable: [pods], cleaners: [],
+    findings: [{ kind: 'PersistentVolumeClaim', namespace: 'shop', name: 'old', type: 'Unused', uid: 'u', reason: 'no user found', actionable: false, notReadable: [pods] }],
+    cleanersUnread: 'cleaners.apps.projectsveltos.io is forbidden: User "carol" cannot list resource "cleaners"',
+  };
+  it('is unknown, never unused, and does not say that no Cleaner selects it', async () => {
+    expect(verdict(why)).toBe('Unknown');
+    expect(verdict({ ...why, findings: [{ ...why.findings[0]!, notReadable: [] }] })).toBe('Unused');
+    await show(<WhyContent of={why} />);
+    expect(root.textContent).toContain('Unknown, unused?');
+    expect(root.textContent).toContain('not known: you may not list Cleaners');
+    expect(root.textContent).not.toContain('none selects it');
+  });
+});
+
+describe('run now', () => {
+  const of = { action: 'Delete', guardrails: [{ field: 'spec.approval', text: '' }] } as never;
+  it('says that it never ran, and that a person must approve', () => {
+    expect(runText(of)).toContain('It never ran');
+    expect(runText(of)).toContain('a person must approve');
+    expect(runText({ ...(of as object), guardrails: [], lastRun: { matched: 2 } } as never)).toBe('Its action is Delete. Its last run matched 2 objects; this run judges all objects again.');
   });
 });
 

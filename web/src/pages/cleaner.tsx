@@ -46,12 +46,19 @@ function Actions({ of, reload }: { of: CleanerDetail; reload: () => void }) {
       {running && (
         <Confirm title={`Run ${of.name} now?`} confirm="Run now" danger={acts} typed={acts ? of.name : undefined} onClose={() => setRunning(false)}
           onConfirm={async () => { const answer = await send<Accepted>('POST', `${path}/trigger`); say(answer?.message || `${of.name} was asked to run.`); reload(); }}>
-          <p>{acts ? `Its action is ${of.action}. Its last run matched ${plural(of.lastRun?.matched ?? 0, 'object')}; this run judges all objects again.`
-            : 'It only reports what it finds. Nothing is touched.'}</p>
+          <p>{runText(of)}</p>
         </Confirm>
       )}
     </>
   );
+}
+
+/** runText says what a run now would do, before a person asks for it. */
+export function runText(of: CleanerDetail): string {
+  if (of.action === 'Scan') return 'It only reports what it finds. Nothing is touched.';
+  const last = of.lastRun ? `Its last run matched ${plural(of.lastRun.matched, 'object')}; this run judges all objects again.` : 'It never ran: Preview shows what a run would find.';
+  const approval = of.guardrails?.some((g) => g.field === 'spec.approval') ? ' The run touches nothing: it leaves a plan, which a person must approve.' : '';
+  return `Its action is ${of.action}. ${last}${approval}`;
 }
 
 function Content({ of, reload }: { of: CleanerDetail; reload: () => void }) {
