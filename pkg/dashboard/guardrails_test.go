@@ -32,7 +32,7 @@ func TestGuardrails(t *testing.T) {
 		"and stopped":  {action: v1alpha1.ActionDelete, now: until.Add(-time.Hour), why: "acting is stopped", until: true, want: []string{"status.dryRunReason: only reports: acting is stopped", observes}},
 		"over":         {action: v1alpha1.ActionDelete, now: until.Time},
 		"Scan":         {action: v1alpha1.ActionScan, now: until.Add(-time.Hour), approval: required},
-		"approval":     {action: v1alpha1.ActionTransform, now: until.Time, approval: required, want: []string{"spec.approval: touches nothing before a person approves its plan, within 3d"}},
+		"approval":     {action: v1alpha1.ActionTransform, now: until.Time, approval: required, want: []string{"spec.approval: a person must approve the plan of each run, within 3 days"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{Action: &test.action, ScanUntil: &until, Approval: test.approval}}
