@@ -105,12 +105,8 @@ func conditionsOf(conditions []metav1.Condition) []Condition {
 	return all
 }
 
-// guardrails are what holds the Cleaner back.
-func guardrails(c *v1alpha1.Cleaner, now time.Time) []Guardrail {
-	rails := []Guardrail{}
-	add := func(field, format string, args ...any) {
-		rails = append(rails, Guardrail{field, fmt.Sprintf(format, args...)})
-	}
+// waits adds what keeps the Cleaner from acting now: it only reports, or a person must approve first.
+func waits(c *v1alpha1.Cleaner, now time.Time, add func(field, format string, args ...any)) {
 	observing := c.Observing(now)
 	if why := c.Status.DryRunReason; why != "" && why != observing {
 		add("status.dryRunReason", "only reports: %s", why)
@@ -121,6 +117,15 @@ func guardrails(c *v1alpha1.Cleaner, now time.Time) []Guardrail {
 	if c.NeedsApproval() {
 		add("spec.approval", "a person must approve the plan of each run, within %s", daysOrHours(c.Spec.Approval.Lasts()))
 	}
+}
+
+// guardrails are what holds the Cleaner back.
+func guardrails(c *v1alpha1.Cleaner, now time.Time) []Guardrail {
+	rails := []Guardrail{}
+	add := func(field, format string, args ...any) {
+		rails = append(rails, Guardrail{field, fmt.Sprintf(format, args...)})
+	}
+	waits(c, now, add)
 	limit := ptr.Deref(c.Spec.BlastRadiusLimit, v1alpha1.BlastRadiusLimit{})
 	if limit.MaxCount != nil {
 		add("spec.blastRadiusLimit.maxCount", "touches at most %d objects, or none", *limit.MaxCount)

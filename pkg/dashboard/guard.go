@@ -167,8 +167,8 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content)
 }
 
-// enterBy exchanges the ticket in the address for a cookie, and for the key, which no server sees in the address. Who has
-// the cookie already may open the address again.
+// enterBy exchanges the ticket in the address for a cookie, and for the key, which is in the fragment and so is sent
+// nowhere. Who has the cookie already may open the address again.
 func (s *Server) enterBy(w http.ResponseWriter, r *http.Request, ticket string) {
 	location := "/"
 	switch cookie, key := s.door.exchange(ticket); {
