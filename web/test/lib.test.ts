@@ -6,7 +6,7 @@ import { diff } from '../src/lib/diff';
 import { takeKey, withKey } from '../src/lib/key';
 import { cleanerOf, lossText, nameOf, splitVersion, yaml } from '../src/lib/make';
 import { relative, seconds } from '../src/lib/time';
-import { bytes, count, freedText, freesText, plural, unreadText } from '../src/lib/words';
+import { bytes, count, mergeChecks, roleOf, freedText, freesText, plural, unreadText } from '../src/lib/words';
 
 const answer = (body: unknown, status = 200) => vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(JSON.stringify(body), { status }));
 
@@ -67,6 +67,19 @@ describe('words', () => {
   it('says what is freed', () => { expect(freesText({ volumeBytes: 2 ** 30, loadBalancers: 1 })).toBe('1 GiB, 1 load balancer'); expect(freesText(undefined)).toBe(''); });
   it('names the right to read a kind', () => {
     expect(unreadText({ kind: 'Job', group: 'batch', resource: 'jobs', forbidden: true })).toBe('Job: missing right: list jobs.batch in all namespaces');
+  });
+});
+
+describe('rights', () => {
+  it.each([
+    ['list cleaners.apps.projectsveltos.io', 'ClusterRole kubecleaner-cleaner-viewer-role'], ['patch cleaners.apps.projectsveltos.io "x"', 'ClusterRole kubecleaner-cleaner-editor-role'],
+    ['approve cleaners.apps.projectsveltos.io "x"', 'ClusterRole kubecleaner-approver-role'], ['create cleanerapprovals.apps.projectsveltos.io', 'ClusterRole kubecleaner-approver-role'],
+    ['get secrets in namespace projectsveltos', 'Role kubecleaner-cleaner-restore-role in namespace projectsveltos'], ['list pods', 'ClusterRole kubecleaner-scan'], ['list pods in namespace shop', ''], ['not known: timeout', ''],
+  ])('%s is in %s', (right, role) => expect(roleOf(right)).toBe(role));
+  it('tells one cause once', () => {
+    const line = (check: string, before: string) => ({ status: 'UNKNOWN' as const, check, message: `${before}: cleaners.apps.projectsveltos.io is forbidden: User "bob" cannot list resource "cleaners" in API group "apps.projectsveltos.io" at the cluster scope` });
+    const merged = mergeChecks([line('cleaners', 'the Cleaners could not be read'), line('runs', 'the Cleaners could not be read'), line('k8s-cleaner', 'whether it runs'), { status: 'OK', check: 'clock', message: 'fine' }]);
+    expect(merged.map((each) => [each.check, each.right])).toEqual([['cleaners, runs, k8s-cleaner', 'list cleaners.apps.projectsveltos.io'], ['clock', '']]);
   });
 });
 

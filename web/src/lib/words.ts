@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-import type { Frees, Unread } from './types';
+import type { CheckLine, Frees, Unread } from './types';
 
 const numberFormat = new Intl.NumberFormat('en');
 
@@ -38,6 +38,41 @@ export function unreadText(of: Unread): string {
   const where = of.elsewhere ? ' in other namespaces' : of.namespace ? ` in ${of.namespace}` : '';
   const resource = of.resource ? `list ${of.resource}${of.group ? `.${of.group}` : ''}${where || ' in all namespaces'}` : '';
   return `${of.kind}${where}: ${of.forbidden ? `missing right: ${resource || 'list'}` : of.error || 'it could not be read'}`;
+}
+
+/** roleOf names the role of KubeCleaner that gives a right, as people write it: "list cleaners.apps.projectsveltos.io". Empty when none does. */
+export function roleOf(right: string | undefined): string {
+  const [, verb = '', resource = '', where = ''] = /^(\S+) (\S+)(?: "[^"]*")?( in namespace \S+)?$/.exec(right ?? '') ?? [];
+  const of = /^(cleaners|cleanerruns|cleanerapprovals|reports)\.apps\.projectsveltos\.io$/.exec(resource)?.[1];
+  const reads = ['get', 'list', 'watch'].includes(verb);
+  if (verb === 'approve' || (of === 'cleanerapprovals' && verb === 'create')) return 'ClusterRole kubecleaner-approver-role';
+  if (of && reads) return 'ClusterRole kubecleaner-cleaner-viewer-role';
+  if (of === 'cleaners') return 'ClusterRole kubecleaner-cleaner-editor-role';
+  if (resource === 'secrets' && verb === 'get' && where) return `Role kubecleaner-cleaner-restore-role${where}`;
+  if (reads && !where && ['pods', 'configmaps', 'namespaces'].includes(resource)) return 'ClusterRole kubecleaner-scan';
+  return '';
+}
+
+/** deniedRight is the right that the API server says is missing, as people write it. */
+export function deniedRight(message: string): string {
+  const found = /cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?/.exec(message);
+  return found ? `${found[1]} ${found[2]}${found[3] && `.${found[3]}`}${found[4] ? ` in namespace ${found[4]}` : ''}` : '';
+}
+
+/** mergeChecks makes one line of all checks that lack the same right, or that say the same. */
+export function mergeChecks(lines: CheckLine[]): (CheckLine & { right: string })[] {
+  const merged = new Map<string, CheckLine & { right: string; checks: string[] }>();
+  for (const line of lines) {
+    const right = line.status === 'UNKNOWN' ? deniedRight(line.message) : '';
+    const key = right || [line.status, line.object, line.message].join(' ');
+    const same = merged.get(key);
+    if (!same) merged.set(key, { ...line, right, checks: [line.check] });
+    else {
+      if (!same.checks.includes(line.check)) same.checks.push(line.check);
+      if (right) { same.message = 'These checks cannot be made.'; same.object = undefined; }
+    }
+  }
+  return [...merged.values()].map((line) => ({ ...line, check: line.checks.join(', ') }));
 }
 
 /** objectName is how an object is written everywhere: Kind namespace/name. */

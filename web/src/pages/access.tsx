@@ -4,7 +4,8 @@ import { query } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { useSession } from '../lib/session';
 import type { Access, Channel, CheckLine, Page } from '../lib/types';
-import { Card, Empty, Facts, Head, Show } from '../ui/basics';
+import { mergeChecks } from '../lib/words';
+import { Card, Empty, Facts, Head, Lacking, Show } from '../ui/basics';
 import { ChannelList } from '../ui/channels';
 import { Search, Select } from '../ui/filters';
 import { Pager, Table } from '../ui/table';
@@ -58,7 +59,7 @@ function Rights({ of }: { of: Access }) {
     <Table caption="Rights" rows={of.rights ?? []} keyOf={(right) => right.id} columns={[
       { title: 'To', class: 'wrap', cell: (right) => right.text },
       { title: 'You', cell: (right) => <span class={`badge ${right.allowed ? 'good' : 'warn'}`}>{right.allowed ? 'may' : 'may not'}</span> },
-      { title: 'Missing right', class: 'wrap', cell: (right) => (right.missing ? <span class="mono">{right.missing}</span> : <span class="muted">–</span>) },
+      { title: 'Missing right', class: 'wrap', cell: (right) => (right.missing ? <Lacking right={right.missing} /> : <span class="muted">–</span>) },
     ]} />
   );
 }
@@ -93,10 +94,10 @@ function Health() {
     <Card title="Health" aside={<button type="button" class="small" onClick={doctor.reload}>Check again</button>}>
       <Show of={doctor} what="health: the checks of kubectl cleaner doctor run">
         {({ checks }) => (!checks?.length ? <Empty title="There was nothing to check." /> : (
-          <Table caption="Health" rows={[...checks].sort((a, b) => worst.indexOf(a.status) - worst.indexOf(b.status))} keyOf={(line) => `${line.check} ${line.object} ${line.message}`} columns={[
+          <Table caption="Health" rows={mergeChecks(checks).sort((a, b) => worst.indexOf(a.status) - worst.indexOf(b.status))} keyOf={(line) => `${line.check} ${line.object} ${line.message}`} columns={[
             { title: 'State', cell: (line) => <span class={`badge ${tones[line.status] ?? ''}`}>{words[line.status] ?? line.status}</span> },
             { title: 'Check', class: 'wrap', cell: (line) => <>{line.check}{line.object && <div class="small mono">{line.object}</div>}</> },
-            { title: 'What was found', class: 'wrap', cell: (line) => <>{line.message}{line.wayOut && <div class="muted">{line.wayOut}</div>}</> },
+            { title: 'What was found', class: 'wrap', cell: (line) => <>{line.message}{line.right && <div>Missing right: <Lacking right={line.right} /></div>}{line.wayOut && <div class="muted">{line.wayOut}</div>}</> },
           ]} />
         ))}
       </Show>

@@ -6,7 +6,7 @@ import { ApiError } from '../lib/api';
 import { useNow } from '../lib/hooks';
 import { exact, relative } from '../lib/time';
 import type { Allowed, Right } from '../lib/types';
-import { tone } from '../lib/words';
+import { roleOf, tone } from '../lib/words';
 
 export function Time({ at, none = '–' }: { at?: string; none?: string }) {
   const now = useNow();
@@ -64,6 +64,12 @@ export function Loading({ what }: { what: string }) {
   );
 }
 
+/** Lacking is a right that is missing, and the role that gives it. */
+export function Lacking({ right }: { right: string | undefined }) {
+  const role = roleOf(right);
+  return <><span class="mono">{right}</span>{role && <span class="small muted"> (<span class="mono">{role}</span> gives it)</span>}</>;
+}
+
 /** Failure says what went wrong, which right is missing, and what to do. */
 export function Failure({ error, retry }: { error: Error; retry?: () => void }) {
   const missing = error instanceof ApiError ? error.missing : '';
@@ -72,7 +78,7 @@ export function Failure({ error, retry }: { error: Error; retry?: () => void }) 
     <div class={missing ? 'note warn' : 'note bad'} role="alert">
       <strong>{missing ? 'A right is missing' : 'This did not work'}</strong>
       <p>{error.message}</p>
-      {missing && <p>Missing right: <span class="mono">{missing}</span></p>}
+      {missing && <p>Missing right: <Lacking right={missing} /></p>}
       {missing && <p class="small">An administrator can grant it; <a href="/access">Access and health</a> shows all rights.</p>}
       {hint && <p class="lines-kept">{hint}</p>}
       {retry && !missing && <p><button type="button" class="small" onClick={retry}>Try again</button></p>}
@@ -109,7 +115,7 @@ export function MissingRights({ rights }: { rights: Right[] | null }) {
   return (
     <div class="note warn">
       <strong>Some of this page is not shown, because rights are missing.</strong>
-      <ul>{rights.map((right) => <li key={right.id}>{right.text}: <span class="mono">{right.missing}</span></li>)}</ul>
+      <ul>{rights.map((right) => <li key={right.id}>{right.text}: <Lacking right={right.missing} /></li>)}</ul>
     </div>
   );
 }
