@@ -193,7 +193,7 @@ export async function actions({ test, open, server, fixtures }) {
     await again;
     state.forbidden.add('events');
     for (const stream of state.streams) stream.end();
-    await page.getByText('Every 10 s').waitFor();
+    await page.getByText('Updates every 10 seconds').waitFor();
   });
 
   await test('colours: the button goes from system to light to dark', async (page) => {

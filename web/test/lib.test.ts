@@ -5,7 +5,7 @@ import { ApiError, get, query, send, stream, whenSignedOut } from '../src/lib/ap
 import { diff } from '../src/lib/diff';
 import { takeKey, withKey } from '../src/lib/key';
 import { cleanerOf, lossText, nameOf, splitVersion, yaml } from '../src/lib/make';
-import { relative, seconds } from '../src/lib/time';
+import { exact, readable, relative, seconds } from '../src/lib/time';
 import { bytes, count, mergeChecks, roleOf, freedText, freesText, plural, unreadText } from '../src/lib/words';
 
 const answer = (body: unknown, status = 200) => vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(JSON.stringify(body), { status }));
@@ -89,6 +89,13 @@ describe('time', () => {
     expect(relative(at, now)).toBe(text);
   });
   it.each([[0.44, '0.4 s'], [59.6, '1 min'], [125, '2 min 5 s'], [7260, '2 h 1 min'], [90000, '1 d 1 h']])('%d seconds are %s', (n, text) => expect(seconds(n)).toBe(text));
+});
+
+describe('readable', () => {
+  const at = '2026-11-28T21:48:41Z';
+  it('writes local times', () => expect(readable(`a plan waits until ${at}.`)).toBe(`a plan waits until ${exact(at)}.`));
+  it.each([['168h0m0s', '7 days'], ['24h0m0s', '1 day'], ['36h0m0s', '36 hours'], ['5m0s', '5 minutes'], ['1h2m5s', '1 h 2 min'], ['10m', '10m'], ['shop/web-1h2m0s', 'shop/web-1h2m0s']])('%s is %s', (text, want) => expect(readable(text)).toBe(want));
+  it('leaves the rest', () => expect(readable(undefined)).toBe(''));
 });
 
 describe('diff', () => {

@@ -41,3 +41,15 @@ export function seconds(value: number): string {
 function join(parts: [number, string][]): string {
   return parts.filter(([n]) => n > 0).map(([n, unit]) => `${n} ${unit}`).join(' ');
 }
+
+/** readable writes the times of a text as local times, and durations such as 168h0m0s as "7 days". */
+export function readable(text: string | undefined): string {
+  return (text ?? '')
+    .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g, exact)
+    .replace(/(?<![\w./-])(?:(\d+)h)?(\d+)m(\d+)(?:\.\d+)?s(?![\w/-])/g, (_, hours = '0', minutes, rest) => long(Number(hours) * 3600 + Number(minutes) * 60 + Number(rest)));
+}
+
+function long(value: number): string {
+  const [unit, size] = ([['day', 86400], ['hour', 3600], ['minute', 60]] as const).find(([, each]) => value > 0 && value % each === 0) ?? ['', 0];
+  return size ? `${value / size} ${unit}${value === size ? '' : 's'}` : seconds(value);
+}

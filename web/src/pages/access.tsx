@@ -3,6 +3,7 @@
 import { query } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { useSession } from '../lib/session';
+import { readable } from '../lib/time';
 import type { Access, Channel, CheckLine, Page } from '../lib/types';
 import { mergeChecks } from '../lib/words';
 import { Card, Empty, Facts, Head, Lacking, Show } from '../ui/basics';
@@ -97,7 +98,7 @@ function Health() {
           <Table caption="Health" rows={mergeChecks(checks).sort((a, b) => worst.indexOf(a.status) - worst.indexOf(b.status))} keyOf={(line) => `${line.check} ${line.object} ${line.message}`} columns={[
             { title: 'State', cell: (line) => <span class={`badge ${tones[line.status] ?? ''}`}>{words[line.status] ?? line.status}</span> },
             { title: 'Check', class: 'wrap', cell: (line) => <>{line.check}{line.object && <div class="small mono">{line.object}</div>}</> },
-            { title: 'What was found', class: 'wrap', cell: (line) => <>{line.message}{line.right && <div>Missing right: <Lacking right={line.right} /></div>}{line.wayOut && <div class="muted">{line.wayOut}</div>}</> },
+            { title: 'What was found', class: 'wrap', cell: (line) => <>{readable(line.message)}{line.right && <div>Missing right: <Lacking right={line.right} /></div>}{line.wayOut && <div class="muted">{line.wayOut}</div>}</> },
           ]} />
         ))}
       </Show>

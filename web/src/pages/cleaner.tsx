@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { segment, send } from '../lib/api';
 import { useLoad, useTitle } from '../lib/hooks';
-import { exact, seconds } from '../lib/time';
+import { exact, readable, seconds } from '../lib/time';
 import type { Accepted, CleanerDetail, RunRow } from '../lib/types';
 import { count, freedText, plural } from '../lib/words';
 import { Action, Badge, Card, Code, denied, Empty, Facts, Head, MissingRights, Show, Time } from '../ui/basics';
@@ -22,7 +22,7 @@ export function CleanerPage({ name }: { name: string }) {
   const of = cleaner.data?.name === name ? cleaner.data : undefined;
   return (
     <>
-      <Head title={name} crumb={<><a href="/cleaners">Cleaners</a> /</>} lead={of && <><Badge word={of.state} /> {of.message}</>}>
+      <Head title={name} crumb={<><a href="/cleaners">Cleaners</a> /</>} lead={of && <><Badge word={of.state} /> {readable(of.message)}</>}>
         {of && <Actions of={of} reload={cleaner.reload} />}
       </Head>
       <Show of={{ ...cleaner, data: of }} what={`the Cleaner ${name}`}>{(data) => <Content of={data} reload={cleaner.reload} />}</Show>
@@ -67,16 +67,16 @@ function Content({ of, reload }: { of: CleanerDetail; reload: () => void }) {
     <div class="stack">
       <MissingRights rights={of.missing} />
       {of.plan && <p class="note info">A plan of {plural(of.plan.objects, 'object')} waits for approval, and expires <Time at={of.plan.expires} />. <a href={`/plans/${segment(of.plan.run)}`}>Look at the plan</a></p>}
-      {of.dryRunReason && <p class="note info">It only reports: {of.dryRunReason}.</p>}
+      {of.dryRunReason && <p class="note info">It only reports: {readable(of.dryRunReason)}.</p>}
       {of.scanUntil && <p class="note info">It only reports until <Time at={of.scanUntil} /> ({exact(of.scanUntil)}).</p>}
       {of.conditions?.filter((c) => c.status === 'False').map((c) => (
-        <p key={c.type} class="note warn"><strong>{c.type} is not true: {c.reason}.</strong> {c.message}</p>
+        <p key={c.type} class="note warn"><strong>{c.type} is not true: {c.reason}.</strong> {readable(c.message)}</p>
       ))}
       <div class="grid2">
         <Schedule of={of} />
         <Card title="Guardrails" aside="what keeps it from doing too much">
           {!of.guardrails?.length ? <Empty title="It has none of its own.">The operator's own limits hold.</Empty>
-            : <ul class="lines">{of.guardrails.map((g) => <li key={g.field}><span>{g.text}<div class="small muted mono">{g.field}</div></span></li>)}</ul>}
+            : <ul class="lines">{of.guardrails.map((g) => <li key={g.field}><span>{readable(g.text)}<div class="small muted mono">{g.field}</div></span></li>)}</ul>}
         </Card>
       </div>
       <Card title="Last matches" aside={of.lastRun && <>from the run <Time at={of.lastRun.time} /></>}>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { query, segment } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
+import { readable } from '../lib/time';
 import type { CleanerRow, Page } from '../lib/types';
 import { count } from '../lib/words';
 import { Badge, Empty, Head, Show, Time } from '../ui/basics';
@@ -10,7 +11,7 @@ import { Pager, Table, type Column } from '../ui/table';
 
 const columns: Column<CleanerRow>[] = [
   { title: 'Name', sort: 'name', class: 'name', cell: (row) => <a href={`/cleaners/${segment(row.name)}`}>{row.name}</a> },
-  { title: 'State', class: 'mid', cell: (row) => <><Badge word={row.state} />{row.message && row.state !== 'Ready' && <div class="small muted">{row.message}</div>}</> },
+  { title: 'State', class: 'mid', cell: (row) => <><Badge word={row.state} />{row.message && row.state !== 'Ready' && <div class="small muted">{readable(row.message)}</div>}</> },
   { title: 'Action', cell: (row) => <>{row.action}{row.scanUntil && <div class="small muted">reports only; acts <Time at={row.scanUntil} /></div>}</> },
   { title: 'Schedule', class: 'mid', cell: (row) => <span title={row.schedule}>{row.words || row.schedule}</span> },
   { title: 'Next run', sort: 'next', cell: (row) => <Time at={row.suspended ? undefined : row.next} none="not due" /> },

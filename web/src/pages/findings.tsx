@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { get, query } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { useSession } from '../lib/session';
+import { readable } from '../lib/time';
 import type { Access, Finding, Findings } from '../lib/types';
 import { count, freesText, plural, unreadText } from '../lib/words';
 import { Action, Badge, Card, Empty, Head, Show, Time } from '../ui/basics';
@@ -15,7 +16,7 @@ const columns: Column<Finding>[] = [
   { title: 'Object', class: 'wrap', cell: (row) => <ObjectLink of={row} /> },
   { title: 'Finding', cell: (row) => (row.notReadable?.length
     ? <><Badge word="Unknown" /><div class="small muted">{row.type}?</div></> : <><Badge word={row.type} /><div class="small muted">{row.confidence}</div></>) },
-  { title: 'Why', class: 'wrap', cell: (row) => <>{row.reason}{row.managedBy && <div class="small muted">managed by {row.managedBy}</div>}</> },
+  { title: 'Why', class: 'wrap', cell: (row) => <>{readable(row.reason)}{row.managedBy && <div class="small muted">managed by {row.managedBy}</div>}</> },
   { title: 'Age', cell: (row) => <Time at={row.created} /> },
   { title: 'Would free', number: true, cell: (row) => freesText(row.frees) || '–' },
   { title: 'Next', class: 'nowrap', cell: (row) => (row.actionable

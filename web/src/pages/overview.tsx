@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { segment } from '../lib/api';
 import { useLoad, useTitle } from '../lib/hooks';
+import { readable } from '../lib/time';
 import type { Attention, Day, Page, RunRow, Summary } from '../lib/types';
 import { count, freedText, plural } from '../lib/words';
 import { Badge, Card, Empty, Head, MissingRights, Show, split, Time } from '../ui/basics';
@@ -118,7 +119,7 @@ function Matter({ item }: { item: Attention }) {
     <li>
       <div>
         <strong>{item.cleaner}</strong> <span class={`badge ${tone}`}>{split(item.reason)}</span>
-        <p>{item.message} {item.since && <Time at={item.since} />}</p>
+        <p>{readable(item.message)} {item.since && <Time at={item.since} />}</p>
       </div>
       <a class="button" href={target.href}>{target.label}<span class="sr"> of {item.cleaner}</span></a>
     </li>

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { query, segment, send } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
-import { exact } from '../lib/time';
+import { exact, readable } from '../lib/time';
 import type { Outcome, Page, Plan } from '../lib/types';
 import { count, plural } from '../lib/words';
 import { Action, Badge, Card, denied, Empty, Facts, Head, Show, Time } from '../ui/basics';
@@ -77,7 +77,7 @@ export function EndNote({ of }: { of: Plan }) {
         : of.ended === 'Rejected' ? <>Rejected{by}. Nothing was touched.</>
           : of.ended === 'Expired' ? <>Expired at {exact(of.expires)}: nobody approved it in time. Nothing was touched.</>
             : of.ended === 'Superseded' ? 'Superseded: it cannot be approved any more. This run touched nothing.' : 'It does not wait any more.'}
-      {of.message && <span class="small said">{of.message}</span>}
+      {of.message && <span class="small said">{readable(of.message)}</span>}
     </p>
   );
 }
@@ -136,5 +136,5 @@ function Objects({ of }: { of: Plan }) {
 }
 
 function Because({ of }: { of: Outcome }) {
-  return <>{of.change && <div class="mono">{of.change}</div>}{of.message && <div>{of.message}</div>}{of.reason && <div class="muted">{of.reason}</div>}</>;
+  return <>{of.change && <div class="mono">{of.change}</div>}{of.message && <div>{readable(of.message)}</div>}{of.reason && <div class="muted">{readable(of.reason)}</div>}</>;
 }

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { query, segment, send } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { diff } from '../lib/diff';
+import { readable } from '../lib/time';
 import type { Restored, RestorePlan } from '../lib/types';
 import { objectName, plural } from '../lib/words';
 import { Badge, Card, Empty, Head, Show } from '../ui/basics';
@@ -71,7 +72,7 @@ function Choose({ run, objects, force, setForce, restored }: ChooseProps) {
     { title: 'Restore', cell: (o) => <input type="checkbox" checked={chosen.has(objectKey(o))} aria-label={`Restore ${objectName(o)}`} onChange={() => toggle(objectKey(o))} /> },
     { title: 'Object', class: 'wrap', cell: (o) => <ObjectLink of={o} /> },
     { title: 'Dry run', class: 'wrap', cell: (o) => <><Badge word={o.outcome} />{o.step && <div class="small muted">{steps[o.step] ?? o.step}</div>}</> },
-    { title: 'Why', class: 'wrap', cell: (o) => <>{o.reason}{o.notes?.map((note) => <div key={note} class="small muted">{note}</div>)}</> },
+    { title: 'Why', class: 'wrap', cell: (o) => <>{readable(o.reason)}{o.notes?.map((note) => <div key={note} class="small muted">{note}</div>)}</> },
     { title: 'Copy', cell: (o) => <button type="button" class="small" onClick={() => setComparing(o)}>Compare<span class="sr"> {objectName(o)} with live</span></button> },
   ];
   return (

@@ -3,7 +3,7 @@
 import { useLocation } from 'preact-iso';
 import { query, segment } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
-import { exact, seconds } from '../lib/time';
+import { exact, readable, seconds } from '../lib/time';
 import type { Change, Diff, Notified, Outcome, Page, RunDetail, Stage } from '../lib/types';
 import { count, plural } from '../lib/words';
 import { Action, Badge, Card, denied, Empty, Facts, Head, Show, split, Time } from '../ui/basics';
@@ -21,7 +21,7 @@ export function RunPage({ name }: { name: string }) {
     <>
       <Head title={of ? `Run of ${exact(of.time)}` : name}
         crumb={<><a href="/runs">Runs</a> / {of && <><a href={`/cleaners/${segment(of.cleaner)}`}>{of.cleaner}</a> /</>}</>}
-        lead={of && <><Badge word={resultOf(of)} /> {of.message}</>}>
+        lead={of && <><Badge word={resultOf(of)} /> {readable(of.message)}</>}>
         {of?.copies ? (
           <Action label={`Restore from ${plural(of.copies, 'copy', 'copies')}`} missing={denied(of.restore)} onClick={() => route(`/runs/${segment(name)}/restore`)} />
         ) : null}
@@ -78,7 +78,7 @@ export function Stages({ stages }: { stages: Stage[] }) {
           <b>{stage.name}</b>
           <span>{stateWords[stage.state]}</span>
           {stage.time && <span><Time at={stage.time} /></span>}
-          {stage.text && <span>{stage.text}</span>}
+          {stage.text && <span>{readable(stage.text)}</span>}
         </li>
       ))}
     </ol>
@@ -152,7 +152,7 @@ function Notifications({ of }: { of: Notified[] }) {
         <Table caption="Notifications" rows={of} keyOf={(n) => n.name} columns={[
           { title: 'Name', cell: (n) => n.name },
           { title: 'Type', cell: (n) => n.type },
-          { title: 'State', class: 'wrap', cell: (n) => <><Badge word={n.state} />{n.message && <div class="small muted">{n.message}</div>}{n.nextAttemptTime && <div class="small muted">again <Time at={n.nextAttemptTime} /></div>}</> },
+          { title: 'State', class: 'wrap', cell: (n) => <><Badge word={n.state} />{n.message && <div class="small muted">{readable(n.message)}</div>}{n.nextAttemptTime && <div class="small muted">again <Time at={n.nextAttemptTime} /></div>}</> },
         ]} />
       )}
     </Card>

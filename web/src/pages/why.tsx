@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { query, segment } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
+import { readable } from '../lib/time';
 import type { Why } from '../lib/types';
 import { freesText, objectName, plural, unreadText } from '../lib/words';
 import { Badge, Card, Empty, Facts, Head, Show, Time } from '../ui/basics';
@@ -41,7 +42,7 @@ export function Content({ of }: { of: Why }) {
       {of.unsure && <p class="note warn">You may not read it, so it is not known whether it exists: {of.unsure}</p>}
       {!of.exists && !of.unsure && !of.deletedBy && <p class="note bad">It does not exist, and no run that is on record deleted it. What names it names it in vain.</p>}
       {of.exempt && <p class="note info">It is never a finding: {of.exempt}</p>}
-      {of.findings?.map((finding) => <p key={finding.type} class="note warn"><strong>{finding.notReadable?.length ? `Unknown, ${finding.type.toLowerCase()}?` : finding.type}{finding.confidence && ` (${finding.confidence})`}:</strong> {finding.reason}</p>)}
+      {of.findings?.map((finding) => <p key={finding.type} class="note warn"><strong>{finding.notReadable?.length ? `Unknown, ${finding.type.toLowerCase()}?` : finding.type}{finding.confidence && ` (${finding.confidence})`}:</strong> {readable(finding.reason)}</p>)}
       {of.selects && <p class="note good">Its selector matches Pods: it is used, although nothing need name it.</p>}
       <Card title="Who uses it" aside={users.length ? plural(users.length, 'user') : undefined}>
         {users.length > 0 ? <UseGraph object={of} users={users} /> : (

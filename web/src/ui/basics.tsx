@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { ApiError } from '../lib/api';
 import { useNow } from '../lib/hooks';
-import { exact, relative } from '../lib/time';
+import { exact, readable, relative } from '../lib/time';
 import type { Allowed, Right } from '../lib/types';
 import { roleOf, tone } from '../lib/words';
 
@@ -77,7 +77,7 @@ export function Failure({ error, retry }: { error: Error; retry?: () => void }) 
   return (
     <div class={missing ? 'note warn' : 'note bad'} role="alert">
       <strong>{missing ? 'A right is missing' : 'This did not work'}</strong>
-      <p>{error.message}</p>
+      <p>{readable(error.message)}</p>
       {missing && <p>Missing right: <Lacking right={missing} /></p>}
       {missing && <p class="small">An administrator can grant it; <a href="/access">Access and health</a> shows all rights.</p>}
       {hint && <p class="lines-kept">{hint}</p>}

@@ -1,6 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 import { query } from '../lib/api';
+import { readable } from '../lib/time';
 import type { ObjectRef, Outcome } from '../lib/types';
 import { Badge } from './basics';
 import { Table, type Column } from './table';
@@ -26,7 +27,7 @@ const columns: Column<Outcome>[] = [
 ];
 
 function Reasons({ of }: { of: Outcome }) {
-  return <>{of.message && <div>{of.message}</div>}{of.reason && <div class={of.message ? 'muted' : undefined}>{of.reason}</div>}</>;
+  return <>{of.message && <div>{readable(of.message)}</div>}{of.reason && <div class={of.message ? 'muted' : undefined}>{readable(of.reason)}</div>}</>;
 }
 
 export function keyOf(o: ObjectRef): string { return [o.apiVersion, o.kind, o.namespace, o.name].join('/'); }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, stream } from '../lib/api';
+import { readable } from '../lib/time';
 import type { PreviewResult } from '../lib/types';
 import { count, plural } from '../lib/words';
 import { Action, Badge, Card, Empty, Failure } from './basics';
@@ -40,7 +41,7 @@ export function Preview({ of, missing }: { of: { yaml: string } | { name: string
           <span role="status" class="muted">{status}</span>
         </div>
         {error && <Failure error={error} />}
-        {notes && <p class="note warn lines-kept">{notes}</p>}
+        {notes && <p class="note warn lines-kept">{readable(notes)}</p>}
         {result ? <Result of={result} /> : !running && !error && <Empty title="Not previewed yet.">Press Preview: nothing is saved or touched.</Empty>}
       </div>
     </Card>
@@ -55,8 +56,8 @@ function Result({ of }: { of: PreviewResult }) {
         <Badge word={of.action} /> {plural(of.considered, 'object')} looked at, <strong>{count(of.matched)} matched</strong>
         {of.action !== 'Scan' && `, ${count(of.wouldAct)} would be touched`}{of.leftAlone > 0 && `, ${count(of.leftAlone)} left alone`}.
       </p>
-      {of.incomplete && <p class="note warn">A run would touch nothing: {of.incomplete}</p>}
-      {of.limitExceeded && <p class="note warn">A run would touch nothing: {of.limitExceeded}</p>}
+      {of.incomplete && <p class="note warn">A run would touch nothing: {readable(of.incomplete)}</p>}
+      {of.limitExceeded && <p class="note warn">A run would touch nothing: {readable(of.limitExceeded)}</p>}
       {objects.length > 0 ? <OutcomeTable rows={objects} caption="What a run would find" /> : <Empty title="Nothing matches now." />}
       {of.more ? <p class="muted">{plural(of.more, 'more object')} are not shown.</p> : null}
     </>

@@ -81,7 +81,7 @@ function Live() {
   useEffect(() => events.onState(() => setLive(events.live)), []);
   return live
     ? <span class="live" title="Changes in the cluster appear at once">Live</span>
-    : <span class="live polling" title="There is no stream of changes; the page asks every 10 seconds">Every 10 s</span>;
+    : <span class="live polling" title="There is no stream of changes; the page asks every 10 seconds">Updates every 10 seconds</span>;
 }
 
 const order: Theme[] = ['system', 'light', 'dark'];

@@ -3,6 +3,7 @@
 import { createContext } from 'preact';
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
+import { readable } from '../lib/time';
 import { useCallback, useContext, useEffect, useState } from 'preact/hooks';
 
 /** Say tells the person something. An error stays until it is closed; what was done goes after some seconds, or on the next page. */
@@ -45,7 +46,7 @@ function Toast({ of, close }: { of: Told; close: (id: number) => void }) {
   return (
     <div class={of.bad ? 'toast bad' : 'toast'} onMouseEnter={() => setHovered(true)} onMouseLeave={() => setHovered(false)}
       onFocusIn={() => setFocused(true)} onFocusOut={() => setFocused(false)}>
-      <span>{of.text}</span>
+      <span>{readable(of.text)}</span>
       <button type="button" onClick={() => close(of.id)}>Close</button>
     </div>
   );
