@@ -16,21 +16,27 @@ export function Preview({ of, missing }: { of: { yaml: string } | { name: string
   const [error, setError] = useState<Error>();
   const abort = useRef<AbortController | undefined>(undefined);
   const [running, setRunning] = useState(false);
-  useEffect(() => () => abort.current?.abort(), []);
+  const key = 'yaml' in of ? of.yaml : of.name;
+  // What was found of another manifest says nothing of this one.
+  useEffect(() => {
+    setResult(undefined); setNotes(''); setError(undefined); setStatus('');
+    return () => abort.current?.abort();
+  }, [key]);
   const run = async () => {
     const control = new AbortController();
     abort.current = control;
     setResult(undefined); setNotes(''); setError(undefined); setStatus('Reading the cluster …'); setRunning(true);
     const each = (event: string, text: string) => {
+      if (control.signal.aborted) return;
       const data = JSON.parse(text);
       if (event === 'progress') setStatus(data.text);
       if (event === 'result') { setResult(data.cleaners?.[0]); setStatus(data.cleaners?.length ? 'Done; nothing was touched.' : 'Nothing could be previewed.'); setNotes(data.notes ?? ''); }
       if (event === 'error') { setError(new ApiError(0, data.error, data.missing, data.hint)); setStatus(''); }
     };
     try { await stream('preview', of, each, control.signal); } catch (cause) {
-      if (control.signal.aborted) setStatus('Stopped.'); else { setError(cause as Error); setStatus(''); }
+      if (control.signal.aborted) { if (abort.current === control) setStatus('Stopped.'); } else { setError(cause as Error); setStatus(''); }
     }
-    setRunning(false);
+    if (abort.current === control) setRunning(false);
   };
   return (
     <Card title="Preview" aside="what a run would do now">
@@ -41,7 +47,7 @@ export function Preview({ of, missing }: { of: { yaml: string } | { name: string
           <span role="status" class="muted">{status}</span>
         </div>
         {error && <Failure error={error} />}
-        {notes && <p class="note warn lines-kept">{readable(notes)}</p>}
+        {notes && <p class={`note lines-kept ${/no copy|no copies/i.test(notes) ? 'warn' : ''}`}>{readable(notes)}</p>}
         {result ? <Result of={result} /> : !running && !error && <Empty title="Not previewed yet.">Press Preview: nothing is saved or touched.</Empty>}
       </div>
     </Card>
