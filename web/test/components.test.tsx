@@ -18,6 +18,7 @@ import { Bars, nice } from '../src/ui/chart';
 import { Confirm } from '../src/ui/dialog';
 import { UseGraph } from '../src/ui/graph';
 import { OutcomeTable } from '../src/ui/outcomes';
+import { Preview } from '../src/ui/preview';
 import { Pager, Table } from '../src/ui/table';
 import { Toasts, useSay } from '../src/ui/toast';
 
@@ -89,6 +90,20 @@ describe('why, with rights in one namespace', () => {
     expect(root.textContent).toContain('Unknown, unused?');
     expect(root.textContent).toContain('not known: you may not list Cleaners');
     expect(root.textContent).not.toContain('none selects it');
+  });
+});
+
+describe('Preview', () => {
+  it('forgets what it found of another manifest', async () => {
+    const result = { cleaners: [{ action: 'Scan', considered: 5, matched: 3, wouldAct: 0, leftAlone: 0, objects: [] }], notes: 'A note.' };
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(`event: result\ndata: ${JSON.stringify(result)}\n\n`));
+    await show(<Preview of={{ yaml: 'action: Scan' }} />);
+    await act(() => button('Preview').click());
+    await vi.waitFor(() => expect(root.textContent).toContain('3 matched'));
+    expect(root.textContent).toContain('A note.');
+    await show(<Preview of={{ yaml: 'action: Delete' }} />);
+    for (const old of ['3 matched', 'A note.', 'Done']) expect(root.textContent).not.toContain(old);
+    fetched.mockRestore();
   });
 });
 

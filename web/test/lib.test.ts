@@ -6,7 +6,7 @@ import { diff } from '../src/lib/diff';
 import { takeKey, withKey } from '../src/lib/key';
 import { cleanerOf, lossText, nameOf, splitVersion, yaml } from '../src/lib/make';
 import { exact, readable, relative, seconds } from '../src/lib/time';
-import { bytes, count, mergeChecks, roleOf, freedText, freesText, plural, unreadText } from '../src/lib/words';
+import { bytes, count, mergeChecks, roleOf, tone, freedText, freesText, plural, unreadText } from '../src/lib/words';
 
 const answer = (body: unknown, status = 200) => vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(JSON.stringify(body), { status }));
 
@@ -68,6 +68,10 @@ describe('words', () => {
   it('names the right to read a kind', () => {
     expect(unreadText({ kind: 'Job', group: 'batch', resource: 'jobs', forbidden: true })).toBe('Job: missing right: list jobs.batch in all namespaces');
   });
+});
+
+describe('tones', () => {
+  it.each([['Unhealthy', 'bad'], ['Unknown', 'plain'], ['Unused', 'warn']])('%s is %s', (word, want) => expect(tone(word)).toBe(want));
 });
 
 describe('rights', () => {

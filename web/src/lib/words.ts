@@ -88,7 +88,7 @@ const tones: Record<string, Tone> = {
   Failed: 'bad', PartiallyFailed: 'bad', Denied: 'bad', KindGone: 'bad', NotEvaluated: 'bad', Forbidden: 'bad',
   ViewIncomplete: 'bad', InvalidSchedule: 'bad', InvalidExpression: 'bad', UnknownKind: 'bad', Rejected: 'bad', Dangling: 'bad', Missing: 'bad',
   Interrupted: 'warn', LimitExceeded: 'warn', BudgetExhausted: 'warn', NotActed: 'warn',
-  Unknown: 'warn', Conflict: 'warn', Expired: 'warn', Terminating: 'warn', Waiting: 'warn', Pending: 'warn', Delete: 'warn',
+  Unhealthy: 'bad', Unknown: 'plain', Conflict: 'warn', Expired: 'warn', Terminating: 'warn', Waiting: 'warn', Pending: 'warn', Delete: 'warn',
   Unused: 'warn', Stuck: 'warn', Abandoned: 'warn', Suspended: 'warn',
   Executing: 'info', Running: 'info', Matched: 'info', Planned: 'info', Transform: 'info', Scan: 'info', Acting: 'info', AwaitingApproval: 'info', Approved: 'good', Superseded: 'plain',
 };

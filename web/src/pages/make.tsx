@@ -29,6 +29,7 @@ export function MakePage() {
         <Card title="What it does"><Form wish={wish} change={change} /></Card>
         <div class="stack">
           <Preview of={{ yaml: yaml(cleanerOf(wish)) }} />
+          <Create wish={wish} />
           <Card title="The manifest"><Code label="The manifest" text={yaml(cleanerOf(wish))} /></Card>
         </div>
       </div>
@@ -50,10 +51,6 @@ function Field({ id, label, value, numeric, hint, onInput }: FieldProps) {
 }
 
 function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => void }) {
-  const access = useLoad<Access>('access', false);
-  const [creating, setCreating] = useState(false);
-  const { route } = useLocation();
-  const say = useSay();
   const acts = wish.action !== 'Scan';
   const loss = lossText(wish.group, wish.kind);
   return (
@@ -68,7 +65,7 @@ function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => v
         <label for="action">Action</label>
         <select id="action" value={wish.action} onChange={(e) => change({ action: e.currentTarget.value })}>
           <option value="Scan">Scan: only report</option>
-          <option value="Delete">{loss ? 'Delete: not all of it can be restored' : 'Delete: copies are kept, to restore from'}</option>
+          <option value="Delete">{loss ? 'Delete: not all can be restored' : 'Delete: with copies'}</option>
         </select>
       </div>
       {acts && loss && <p class="note warn">{loss}</p>}
@@ -78,6 +75,20 @@ function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => v
           <label class="check"><input type="checkbox" checked={wish.approval} onChange={(e) => change({ approval: e.currentTarget.checked })} />A person must approve what each run is going to delete</label>
         </>
       )}
+    </form>
+  );
+}
+
+/** Create comes after the preview, also on a phone. */
+function Create({ wish }: { wish: Wish }) {
+  const access = useLoad<Access>('access', false);
+  const [creating, setCreating] = useState(false);
+  const { route } = useLocation();
+  const say = useSay();
+  const acts = wish.action !== 'Scan';
+  const loss = lossText(wish.group, wish.kind);
+  return (
+    <>
       <div><Action label="Create the Cleaner" class="primary" missing={denied(access.data?.rights?.find((right) => right.id === 'cleaners.create'))} onClick={() => setCreating(true)} /></div>
       {creating && (
         <Confirm title={`Create the Cleaner ${wish.name}?`} confirm="Create" danger={acts} typed={acts ? wish.name : undefined} onClose={() => setCreating(false)}
@@ -90,6 +101,6 @@ function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => v
           {acts && loss && <p class="note warn">{loss}</p>}
         </Confirm>
       )}
-    </form>
+    </>
   );
 }
