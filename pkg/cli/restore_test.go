@@ -267,8 +267,8 @@ func TestRestoreFindsTheNewestCopy(t *testing.T) {
 	if back.Labels["copy"] != "1" {
 		t.Errorf("it is not the newest copy: %q", back.Labels)
 	}
-	s.wants(s.call(t.Context(), later, "restore", "ConfigMap/"+s.namespace+"/b", "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   b   Restored   -\n",
-		"note: the newest copy of ConfigMap/NS/b is that of run unused-NS-SECONDS of cleaner unused-NS, 5h ago\n"+touchedBy+"1 object was restored\n"+allowOne("b"))
+	s.wants(s.call(t.Context(), later, "restore", "configmaps/"+s.namespace+"/b", "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   b   Restored   -\n",
+		"note: the newest copy of configmaps/NS/b is that of run unused-NS-SECONDS of cleaner unused-NS, 5h ago\n"+touchedBy+"1 object was restored\n"+allowOne("b"))
 	s.wants(s.call(t.Context(), later, "restore", "ConfigMap/"+s.namespace+"/c"), codes.ExitError, "",
 		"error: no run that keeps copies touched ConfigMap/NS/c\n"+
 			"hint: write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; kubectl cleaner runs lists which runs keep copies   [E-RST-001]\n")
