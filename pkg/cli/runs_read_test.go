@@ -82,6 +82,8 @@ func TestRunIsReadByPeople(t *testing.T) {
 		"... and 3 more; for all of them: kubectl cleaner runs unused-NS-SECONDS --limit 0; for some of them: --outcome, --namespace, --kind\n")
 	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name, "--outcome", "deleted,Failed", "-n", "shop"), codes.ExitDone, head+columns+"Deleted   shop   ConfigMap   b   unused\n", "")
 	s.wants(s.call(t.Context(), aDayLater, "runs", run.Name, "--kind", "Secret"), codes.ExitDone, strings.TrimSuffix(head, "\n"), "note: of run unused-NS-SECONDS, no object matches --kind Secret; all its objects are of the kind ConfigMap\n")
+	s.wants(s.call(t.Context(), aDayLater, "runs", run.Name, "--kind", "configmapz"), codes.ExitDone, strings.TrimSuffix(head, "\n"),
+		"note: of run unused-NS-SECONDS, no object matches --kind configmapz; all its objects are of the kind ConfigMap; did you mean --kind ConfigMap?\n")
 	if got := s.call(t.Context(), nil, "runs", run.Name, "--outcome", "Denied", "-o", "json"); !strings.Contains(got.out, `"name": "c"`) || strings.Contains(got.out, `"name": "b"`) {
 		t.Errorf("-o json does not go by --outcome:\n%s", got.out)
 	}

@@ -79,26 +79,40 @@ func (f *filter) words() string {
 	return terminal.OneLine(strings.Join(parts, " "))
 }
 
-// kindsOf are the kinds of the objects, in words.
-func kindsOf(objects []v1alpha1.ObjectOutcome) string {
-	var kinds []string
+// kindsOf are the kinds of the objects, sorted, each once.
+func kindsOf(objects []v1alpha1.ObjectOutcome) (kinds []string) {
 	for i := range objects {
 		kinds = append(kinds, objects[i].Kind)
 	}
 	slices.Sort(kinds)
-	return terminal.OneLine(terminal.AndList(slices.Compact(kinds)))
+	return slices.Compact(kinds)
 }
 
-// tellNone says that no object is as the flags ask for, and of which kinds there are some: it may be misspelled.
+// tellNone says that no object is as the flags ask for, of which kinds there are some, and which may be meant.
 func (o *options) tellNone(run *v1alpha1.CleanerRun) {
-	has := "the run lists no objects at all"
-	if kinds := kindsOf(run.Status.Objects); kinds != "" {
-		has = "its objects are of the kinds " + kinds
-		if !strings.Contains(kinds, " ") {
-			has = "all its objects are of the kind " + kinds
+	kinds := kindsOf(run.Status.Objects)
+	has := "its objects are of the kinds " + terminal.OneLine(terminal.AndList(kinds))
+	switch len(kinds) {
+	case 0:
+		has = "the run lists no objects at all"
+	case 1:
+		has = "all its objects are of the kind " + terminal.OneLine(kinds[0])
+	}
+	o.Note("of run %s, no object matches %s; %s", run.Name, o.words(), has+o.meant(run, kinds))
+}
+
+// meant asks whether a kind was misspelled of which the run has objects.
+func (o *options) meant(run *v1alpha1.CleanerRun, kinds []string) string {
+	for _, word := range o.kinds {
+		there := slices.ContainsFunc(run.Status.Objects, func(o v1alpha1.ObjectOutcome) bool {
+			return object.IsCalled(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind(), word)
+		})
+		name, _, _ := strings.Cut(word, ".")
+		if near := suggest.Nearest(name, kinds); near != "" && !there {
+			return "; did you mean --kind " + terminal.OneLine(near) + "?"
 		}
 	}
-	o.Note("of run %s, no object matches %s; %s", run.Name, o.words(), has)
+	return ""
 }
 
 // among reports whether the word is among those that are wanted, or all are.
