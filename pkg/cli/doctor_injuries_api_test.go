@@ -93,6 +93,8 @@ func (c *clinic) brokenDefinitions() []injury {
 		{"a field is missing", c.alter(func(v *version) {
 			delete(spec(v).Properties, "storeResourcePath")
 		}), "FAIL crds", "lack fields of this version of KubeCleaner: Cleaner.spec.storeResourcePath", codes.ExitError, nil},
+		{"a field of approvals is missing", c.forgets("cleanerapprovals", "reason"),
+			"FAIL crds: CustomResourceDefinition/cleanerapprovals.apps.projectsveltos.io", "it lacks fields, which the API server drops: spec.reason", codes.ExitError, nil},
 		{"no rules", c.alter(func(v *version) {
 			without := spec(v)
 			without.XValidations = nil
@@ -144,15 +146,15 @@ func (c *clinic) dead(group string) (mend func()) {
 	return func() { remove(); served(false) }
 }
 
-// crds is a client of CustomResourceDefinitions, and that of Cleaners.
-func (c *clinic) crds() (client.Client, *apiextensionsv1.CustomResourceDefinition) {
+// crds is a client of CustomResourceDefinitions, and that of the plural name.
+func (c *clinic) crds(plural string) (client.Client, *apiextensionsv1.CustomResourceDefinition) {
 	c.Helper()
 	scheme := runtime.NewScheme()
 	must(c.T, apiextensionsv1.AddToScheme(scheme))
 	definitions, err := client.New(realCluster(c.T).Config, client.Options{Scheme: scheme})
 	must(c.T, err)
 	var crd apiextensionsv1.CustomResourceDefinition
-	must(c.T, definitions.Get(c.Context(), client.ObjectKey{Name: "cleaners.apps.projectsveltos.io"}, &crd))
+	must(c.T, definitions.Get(c.Context(), client.ObjectKey{Name: plural + ".apps.projectsveltos.io"}, &crd))
 	return definitions, &crd
 }
 
@@ -168,7 +170,7 @@ func (c *clinic) published(well bool) {
 // alter changes the version of the CustomResourceDefinition of Cleaners, and waits until the API server serves it.
 func (c *clinic) alter(change func(*apiextensionsv1.CustomResourceDefinitionVersion)) func() (mend func()) {
 	return func() func() {
-		definitions, crd := c.crds()
+		definitions, crd := c.crds("cleaners")
 		before := crd.DeepCopy()
 		change(&crd.Spec.Versions[0])
 		must(c.T, definitions.Update(c.Context(), crd))
@@ -185,9 +187,23 @@ func (c *clinic) alter(change func(*apiextensionsv1.CustomResourceDefinitionVers
 	}
 }
 
+// forgets takes a field out of the spec of a CustomResourceDefinition.
+func (c *clinic) forgets(plural, name string) func() (mend func()) {
+	return func() func() {
+		definitions, crd := c.crds(plural)
+		before := crd.DeepCopy()
+		delete(crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties, name)
+		must(c.T, definitions.Update(c.Context(), crd))
+		return func() {
+			crd.Spec = before.Spec
+			must(c.T, definitions.Update(c.Context(), crd))
+		}
+	}
+}
+
 // storeAs makes another version the one in which Cleaners are stored.
 func (c *clinic) storeAs(name string) (mend func()) {
-	definitions, crd := c.crds()
+	definitions, crd := c.crds("cleaners")
 	before := crd.DeepCopy()
 	other := *crd.Spec.Versions[0].DeepCopy()
 	other.Name, other.Served = name, false

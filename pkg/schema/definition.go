@@ -23,9 +23,10 @@ const preserveUnknown = "x-kubernetes-preserve-unknown-fields"
 // Plurals are the plural names of our kinds.
 func Plurals() []string { return []string{"cleaners", "cleanerruns", "cleanerapprovals", "reports"} }
 
-// Changes are what a CustomResourceDefinition of the cluster has in another way than ours, besides fields that it
-// lacks.
+// Changes are what a CustomResourceDefinition of the cluster has in another way than ours.
 type Changes struct {
+	// Fields are the fields that it lacks, so that the API server drops them.
+	Fields []string
 	// NoStatus is true when it has no status subresource.
 	NoStatus bool
 	// Stored are the versions in which objects are or were stored, if one is not ours.
@@ -38,8 +39,8 @@ type Changes struct {
 	Others []string
 }
 
-// ChangesOf compares a CustomResourceDefinition of the cluster with ours of the plural name. Descriptions do not count.
-// Nor do fields: that is what Served looks at.
+// ChangesOf compares a CustomResourceDefinition of the cluster with ours of the plural name. Descriptions do not count,
+// nor do fields that only the other has.
 func ChangesOf(plural string, live map[string]any) (c Changes, err error) {
 	text, err := crd.YAML(plural)
 	if err != nil {
@@ -112,7 +113,7 @@ func (c *Changes) compareSchemas(path string, ours, live any) {
 		switch key {
 		case "description":
 		case "properties":
-			c.compareProperties(path, own[key], now[key])
+			c.compareProperties(path, own[key], now[key], now[preserveUnknown] == true)
 		case "items":
 			c.compareSchemas(path+"[]", own[key], now[key])
 		case "additionalProperties":
@@ -132,12 +133,17 @@ func keysOf(one, other map[string]any) []string {
 	return slices.Sorted(maps.Keys(both))
 }
 
-func (c *Changes) compareProperties(path string, ours, live any) {
+func (c *Changes) compareProperties(path string, ours, live any, keepsAll bool) {
 	own, _ := ours.(map[string]any)
 	now, _ := live.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(own)) {
-		if there, is := now[name]; is && path+name != "metadata" {
-			c.compareSchemas(strings.TrimPrefix(path+"."+name, "."), own[name], there)
+		there, is := now[name]
+		switch at := strings.TrimPrefix(path+"."+name, "."); {
+		case slices.Contains([]string{"apiVersion", "kind", "metadata"}, at): // every object has them
+		case is:
+			c.compareSchemas(at, own[name], there)
+		case !keepsAll:
+			c.Fields = append(c.Fields, at)
 		}
 	}
 }

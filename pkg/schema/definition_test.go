@@ -44,11 +44,15 @@ func TestChangesOf(t *testing.T) {
 			d["spec"].(map[string]any)["conversion"] = map[string]any{"strategy": "None"}
 			property(spec, "schedule")["description"] = "another text"
 		}, Changes{}},
-		"a field more or less is for others": {func(_, _, spec map[string]any) {
+		"a field more or less": {func(_, _, spec map[string]any) {
 			properties := spec["properties"].(map[string]any)
 			delete(properties, "timeZone")
 			properties["newer"] = map[string]any{"type": "string"}
-		}, Changes{}},
+		}, Changes{Fields: []string{"spec.timeZone"}}},
+		"a field less, and all are kept": {func(_, _, spec map[string]any) {
+			delete(spec["properties"].(map[string]any), "timeZone")
+			spec["x-kubernetes-preserve-unknown-fields"] = true
+		}, Changes{Loose: []string{"spec (x-kubernetes-preserve-unknown-fields)"}}},
 		"no status": {func(_, v, _ map[string]any) { delete(v, "subresources") }, Changes{NoStatus: true}},
 		"stored before": {func(d, _, _ map[string]any) {
 			d["status"] = map[string]any{"storedVersions": []any{"v1", "v1alpha1"}}

@@ -70,7 +70,7 @@ func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 	return lines, "the CustomResourceDefinitions are those of this version"
 }
 
-// altered compares what the CustomResourceDefinitions have besides fields.
+// altered compares the CustomResourceDefinitions themselves.
 func (p *patient) altered(ctx context.Context) (lines []Line) {
 	for _, plural := range schema.Plurals() {
 		name := plural + "." + v1alpha1.GroupVersion.Group
@@ -100,6 +100,9 @@ func alteredLines(about, plural string, c schema.Changes) (lines []Line) {
 	}
 	if c.NoStatus {
 		add(Fail, schema.WayOut, "it has no status subresource: the operator cannot write the status of %s, so nothing runs", plural)
+	}
+	if len(c.Fields) > 0 {
+		add(Fail, schema.WayOut, "it lacks fields, which the API server drops: %s", terminal.Shortened(c.Fields, maxNamed))
 	}
 	if len(c.Stored) > 0 {
 		add(Fail, schema.WayOut+"; then write each object once more, and take the other version out of status.storedVersions",
