@@ -34,7 +34,22 @@ func (c *changes) retimed(r *recipe) *recipe {
 	for _, text := range []*string{&told.Finds, &told.AlsoHits, &told.Cleaner} {
 		*text = c.reword(*text, times(r))
 	}
+	told.Cleaner = withOldLines(told.Cleaner, r.Cleaner)
 	return &told
+}
+
+// besideValue is a line with a value and a comment that is about it: --for may change another value only.
+var besideValue = regexp.MustCompile(`^\s*[^\s#].*\s#`)
+
+// withOldLines is a reworded Cleaner with the lines of values that have a comment as they were.
+func withOldLines(text, old string) string {
+	lines, was := strings.Split(text, "\n"), strings.Split(old, "\n")
+	for i := range min(len(lines), len(was)) { // rewording keeps the ends of lines
+		if besideValue.MatchString(was[i]) {
+			lines[i] = was[i]
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // reword says the time of --for where a text says one of the old times, also where that is broken into two lines.

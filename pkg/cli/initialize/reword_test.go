@@ -58,6 +58,12 @@ func TestReword(t *testing.T) {
 	if !strings.HasSuffix(told.Cleaner, "older than \n    # 36 hours.\n") {
 		t.Errorf("%q", told.Cleaner)
 	}
+	beside := "      minAgeSeconds: 604800 # a week\n"
+	r = withSelectors(t, podSelector+beside+"      finding:\n        type: Idle\n        forSeconds: 604800 # a week\n")
+	text, _, err := c.apply(c.retimed(r))
+	if err != nil || !strings.Contains(text, beside) || !strings.Contains(text, "forSeconds: 129600 # 36h\n") {
+		t.Errorf("%v, or the comment beside a time that stays is not as it was:\n%s", err, text)
+	}
 	r = withSelectors(t, podSelector+conditions(`now - object.a < duration('24h')`))
 	r.Finds = "Pods that ended within the last day."
 	if told = (&changes{long: "1w"}).retimed(r); told.Finds != "Pods that ended within the last 1 week." {
