@@ -95,6 +95,11 @@ func TestInitListAnswersQuestions(t *testing.T) {
 		"forgotten namespaces": "empty-namespaces", "test namespaces": "preview-namespaces", "zombie pods": "failed-pods",
 		"volume errors": "mount-failures", "secrets not used for 30 days": "unused", "scaled to zero": "scaled-to-zero",
 		"stuck finalizers": "stuck-deletions", "missing configmap": "dangling-references", "unused PDBs": "unused",
+		"retention policy": "keep-newest", "hibernate": "scale-down-workloads", "shutdown at night": "scale-down-workloads",
+		"pods not restarted after a secret changed": "pods-with-outdated-secrets", "reduce costs": "scale-down-workloads",
+		"duplicates": "keep-newest", "deployments nobody uses": "idle-by-metrics", "secrets used by no pod": "unused-in-labelled-namespaces",
+		"garbage collection": "unused", "things older than 30 days": "older-than",
+		"certificates about to expire": "expiring-certificates", "disk full": "evicted-pods", "containers killed by memory": "oom-killed-pods",
 	} {
 		for _, args := range [][]string{{question}, strings.Fields(question)} {
 			got := call(t.Context(), t, "", nil, append([]string{"init", "--list", "-o", "name"}, args...)...)

@@ -7,9 +7,9 @@ import "strings"
 
 // passing are words of questions that say nothing of what is looked for.
 var passing = strings.Fields(
-	"a after all an and any are at be clean cleaner cleanup days delete did do does each every find for from " +
+	"a about after all an and any are at be by clean cleaner cleanup days delete did do does each every find for from " +
 		"get has have how i in is it keep me my no nobody not nothing of on one or our out remove show that the " +
-		"their them there they this to up was what when where which who whose with",
+		"their them there they thing things this to up was what when where which who whose with",
 )
 
 // meant are words for what the recipes call by another word.
@@ -35,10 +35,10 @@ var keywords = map[string]string{
 	"finished-jobs":                    "old completed ttl",
 	"generated-configs":                "kustomize hash old leftover",
 	"helm-release-secrets":             "old history revision",
-	"idle-by-metrics":                  "traffic",
+	"idle-by-metrics":                  "traffic unused cost money",
 	"image-pull-errors":                "wrong bad missing",
-	"jobs-keep-newest":                 "old last history",
-	"keep-newest":                      "old last history",
+	"jobs-keep-newest":                 "old last history retention",
+	"keep-newest":                      "old last history retention policy duplicate",
 	"large-logs":                       "noisy verbose",
 	"load-balancers-without-endpoints": "unused cost money",
 	"lost-nodes":                       "ready dead zombie",
@@ -48,14 +48,14 @@ var keywords = map[string]string{
 	"older-than":                       "age retention temporary week",
 	"pending-pods":                     "unschedulable scheduled",
 	"platform-leftovers":               "uninstalled operator",
-	"pods-with-outdated-secrets":       "rotated renewed certificate stale",
+	"pods-with-outdated-secrets":       "rotated renewed certificate stale restarted changed",
 	"preview-namespaces":               "pr expired environment feature branch review test dev",
 	"pull-request-leftovers":           "pr preview environment branch merged closed",
 	"released-persistent-volumes":      "disk storage orphan orphaned unattached detached money",
 	"resume-cronjobs":                  "weekend",
 	"rolling-restart":                  "weekly daily nightly regularly week day night",
-	"scale-down-autoscalers":           "downscale weekend night sleep turn off shut stop dev save money",
-	"scale-down-workloads":             "downscale weekend night sleep turn off shut stop dev save money",
+	"scale-down-autoscalers":           "downscale weekend night sleep turn off stop dev save money shutdown hibernate reduce cost",
+	"scale-down-workloads":             "downscale weekend night sleep turn off stop dev save money shutdown hibernate reduce cost",
 	"scale-up-autoscalers":             "upscale weekend wake",
 	"scale-up-workloads":               "upscale weekend wake",
 	"scaled-to-zero":                   "idle",
