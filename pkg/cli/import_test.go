@@ -156,6 +156,17 @@ func TestImportSaysOnceWhatHasNoCopies(t *testing.T) {
 	}
 }
 
+// TestImportQuotesWords: yes is true to Kubernetes, and a text in a label.
+func TestImportQuotesWords(t *testing.T) {
+	t.Parallel()
+	const policy = "apiVersion: kyverno.io/v2\nkind: ClusterCleanupPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
+		"  match: {any: [{resources: {kinds: [ConfigMap], selector: {matchLabels: {tmp: 'yes', old: 'Off'}}}}]}\n"
+	got := call(t.Context(), t, policy, nil, "import", "kyverno", "-")
+	if !strings.Contains(got.out, "value: \"yes\"\n") || !strings.Contains(got.out, "value: \"Off\"\n") {
+		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
 // TestImportFromClusterWithoutKyverno is one line: what the API server measures at each request has no labels.
 func TestImportFromClusterWithoutKyverno(t *testing.T) {
 	got := newSite(t).call(t.Context(), nil, "import", "kyverno", "--from-cluster")

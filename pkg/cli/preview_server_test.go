@@ -52,7 +52,7 @@ func TestPreviewOfUnknownFields(t *testing.T) {
 	for _, flags := range []string{"", "--dry-run-all"} {
 		s.wants(s.call(t.Context(), nil, append([]string{"preview", c.Name}, strings.Fields(flags)...)...), codes.ExitDone,
 			previewHeader+"NS   Deployment   30 objects   stay as it is   "+why+"\n",
-			"30 of 30 objects match; 30 have nothing to change\n")
+			"30 of 30 objects match; 30 have nothing to change\nhint: first remove from the change what the API server drops\n")
 	}
 	must(t, s.Delete(t.Context(), c))
 	c = s.transforms("apps", "Deployment", `{"spec":{"nonsense":1,"paused":true,"template":{"foolish":[]}}}`)

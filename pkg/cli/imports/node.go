@@ -118,7 +118,21 @@ func removeField(node *yamlnode.Node, path string) bool {
 	return len(steps) > 0 && remove(node, steps[len(steps)-1])
 }
 
+// quoteWords quotes texts that are true or false to Kubernetes, which reads YAML 1.1, and not to the encoder.
+func quoteWords(node *yamlnode.Node) {
+	if node.Kind == yamlnode.ScalarNode && node.Tag == "!!str" && node.Style == 0 {
+		switch strings.ToLower(node.Value) {
+		case "y", "yes", "on", "n", "no", "off":
+			node.Style = yamlnode.DoubleQuotedStyle
+		}
+	}
+	for _, child := range node.Content {
+		quoteWords(child)
+	}
+}
+
 func encode(node *yamlnode.Node) ([]byte, error) {
+	quoteWords(node)
 	var text bytes.Buffer
 	encoder := yamlnode.NewEncoder(&text)
 	encoder.SetIndent(2)

@@ -37,6 +37,8 @@ func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
 func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) string {
 	document := j.documents[cleaner]
 	switch {
+	case found.drops:
+		return "first remove from the change what the API server drops"
 	case hitsMany(cleaner, found):
 		become := map[v1alpha1.Action]string{
 			v1alpha1.ActionDelete:    "deleted",

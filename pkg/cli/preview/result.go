@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
@@ -37,6 +38,8 @@ type result struct {
 	// unjudged are those of Failed that could not be judged, and unread those of LeftAlone that may be used by what could
 	// not be read.
 	unjudged, unread int64
+	// drops says that the API server would drop a part of a change.
+	drops bool
 }
 
 type shownObject struct {
@@ -63,6 +66,7 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 		if item.Result == v1alpha1.OutcomeUnknown && strings.Contains(item.Detail, survey.NotReadable) {
 			result.unread++
 		}
+		result.drops = result.drops || action.IsOfSchema(item.Outcome)
 		if !shows(item) {
 			continue
 		}
