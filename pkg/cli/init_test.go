@@ -98,7 +98,9 @@ func TestInitListAnswersQuestions(t *testing.T) {
 		"retention policy": "keep-newest", "hibernate": "scale-down-workloads", "shutdown at night": "scale-down-workloads",
 		"pods not restarted after a secret changed": "pods-with-outdated-secrets", "reduce costs": "scale-down-workloads",
 		"duplicates": "keep-newest", "deployments nobody uses": "idle-by-metrics", "secrets used by no pod": "unused-in-labelled-namespaces",
-		"garbage collection": "unused", "things older than 30 days": "older-than",
+		"Pods pending too long": "pending-pods", "bare pods": "completed-pods", "outdated secrets in use": "pods-with-outdated-secrets",
+		"deployments down at night and up in the morning": "scale-up-workloads",
+		"garbage collection":                              "unused", "things older than 30 days": "older-than",
 		"certificates about to expire": "expiring-certificates", "disk full": "evicted-pods", "containers killed by memory": "oom-killed-pods",
 	} {
 		for _, args := range [][]string{{question}, strings.Fields(question)} {

@@ -7,9 +7,9 @@ import "strings"
 
 // passing are words of questions that say nothing of what is looked for.
 var passing = strings.Fields(
-	"a about after all an and any are at be by clean cleaner cleanup days delete did do does each every find for from " +
-		"get has have how i in is it keep me my no nobody not nothing of on one or our out remove show that the " +
-		"their them there they thing things this to up was what when where which who whose with",
+	"a about after ago all an and any are at be by clean cleaner cleanup days delete did do does each every find for from " +
+		"get has have how i in is it keep long me my no nobody not nothing of on one or our out remove show that the " +
+		"their them there they thing things this to too up was what when where which who whose with",
 )
 
 // meant are words for what the recipes call by another word.
@@ -23,7 +23,7 @@ var meant = map[string]string{
 
 // keywords are words that people look for, and that stand in no description of the recipe.
 var keywords = map[string]string{
-	"completed-pods":                   "old zombie",
+	"completed-pods":                   "old zombie bare naked",
 	"crash-looping-pods":               "restart",
 	"dangling-references":              "missing broken without",
 	"dangling-role-bindings":           "missing broken user group without subject",
@@ -31,7 +31,7 @@ var keywords = map[string]string{
 	"expired-certificates":             "tls",
 	"expiring-certificates":            "tls soon expire",
 	"failed-jobs":                      "old",
-	"failed-pods":                      "old error zombie",
+	"failed-pods":                      "old error zombie bare naked",
 	"finished-jobs":                    "old completed ttl",
 	"generated-configs":                "kustomize hash old leftover",
 	"helm-release-secrets":             "old history revision",
@@ -48,16 +48,16 @@ var keywords = map[string]string{
 	"older-than":                       "age retention temporary week",
 	"pending-pods":                     "unschedulable scheduled",
 	"platform-leftovers":               "uninstalled operator",
-	"pods-with-outdated-secrets":       "rotated renewed certificate stale restarted changed",
+	"pods-with-outdated-secrets":       "rotated renewed certificate stale restarted changed use",
 	"preview-namespaces":               "pr expired environment feature branch review test dev",
 	"pull-request-leftovers":           "pr preview environment branch merged closed",
 	"released-persistent-volumes":      "disk storage orphan orphaned unattached detached money",
 	"resume-cronjobs":                  "weekend",
 	"rolling-restart":                  "weekly daily nightly regularly week day night",
-	"scale-down-autoscalers":           "downscale weekend night sleep turn off stop dev save money shutdown hibernate reduce cost",
-	"scale-down-workloads":             "downscale weekend night sleep turn off stop dev save money shutdown hibernate reduce cost",
-	"scale-up-autoscalers":             "upscale weekend wake",
-	"scale-up-workloads":               "upscale weekend wake",
+	"scale-down-autoscalers":           "morning downscale weekend night sleep turn off stop dev save money shutdown hibernate reduce cost",
+	"scale-down-workloads":             "morning downscale weekend night sleep turn off stop dev save money shutdown hibernate reduce cost",
+	"scale-up-autoscalers":             "downscaled night morning upscale weekend wake",
+	"scale-up-workloads":               "downscaled night morning upscale weekend wake",
 	"scaled-to-zero":                   "idle",
 	"stuck-deletions":                  "terminating finalizer",
 	"suspend-cronjobs":                 "weekend night turn off pause stop",
