@@ -93,8 +93,11 @@ func (c *clinic) brokenDefinitions() []injury {
 		{"a field is missing", c.alter(func(v *version) {
 			delete(spec(v).Properties, "storeResourcePath")
 		}), "FAIL crds", "lack fields of this version of KubeCleaner: Cleaner.spec.storeResourcePath", codes.ExitError, nil},
-		{"a field of approvals is missing", c.forgets("cleanerapprovals", "reason"),
-			"FAIL crds: CustomResourceDefinition/cleanerapprovals.apps.projectsveltos.io", "it lacks fields, which the API server drops: spec.reason", codes.ExitError, nil},
+		{
+			"a field of approvals is missing", c.forgets("cleanerapprovals", "reason"),
+			"FAIL crds: CustomResourceDefinition/cleanerapprovals.apps.projectsveltos.io",
+			"it lacks fields, which the API server drops: spec.reason", codes.ExitError, nil,
+		},
 		{"no rules", c.alter(func(v *version) {
 			without := spec(v)
 			without.XValidations = nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
@@ -50,6 +51,13 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 		return toRun(cleaner, found, names[0])
 	case document == nil || len(j.files) != 1:
 		return ""
+	}
+	return j.nextOf(cleaner, found, document)
+}
+
+// nextOf is the next step with the only file.
+func (j *job) nextOf(cleaner *v1alpha1.Cleaner, found *result, document *manifest.Document) string {
+	switch {
 	case j.dump != nil:
 		return fmt.Sprintf("next, on your cluster: %s preview -f %s", terminal.Program, j.files[0])
 	case j.warnings > 0:

@@ -11,6 +11,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
@@ -62,11 +63,7 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 		stop = result.LimitExceeded
 	}
 	for _, item := range found.Items {
-		result.count(item.Result, stop != "")
-		if item.Result == v1alpha1.OutcomeUnknown && strings.Contains(item.Detail, survey.NotReadable) {
-			result.unread++
-		}
-		result.drops = result.drops || action.IsOfSchema(item.Outcome)
+		result.count(item.Outcome, stop != "")
 		if !shows(item) {
 			continue
 		}
@@ -86,8 +83,9 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 }
 
 // count counts an object by its outcome. Of what is planned, nothing is done when the run would be stopped.
-func (r *result) count(outcome v1alpha1.OutcomeResult, stopped bool) {
-	switch outcome {
+func (r *result) count(outcome object.Outcome, stopped bool) {
+	r.drops = r.drops || action.IsOfSchema(outcome)
+	switch outcome.Result {
 	case v1alpha1.OutcomeMatched:
 		r.Matched++
 	case v1alpha1.OutcomePlanned:
@@ -102,6 +100,9 @@ func (r *result) count(outcome v1alpha1.OutcomeResult, stopped bool) {
 		r.unjudged++
 	case v1alpha1.OutcomeUnknown:
 		r.LeftAlone++
+		if strings.Contains(outcome.Detail, survey.NotReadable) {
+			r.unread++
+		}
 	case v1alpha1.OutcomeFailed:
 		r.Matched++
 		r.Failed++
