@@ -32,23 +32,7 @@ func stagesOf(run *v1alpha1.CleanerRun) []Stage {
 		},
 	}
 	if run.Spec.Action != v1alpha1.ActionScan {
-		acts := Stage{
-			Name: "Acted", State: stagePending,
-			Text: fmt.Sprintf("%d acted, %d skipped, %d failed", status.Acted, status.Skipped, status.Failed),
-		}
-		switch {
-		case status.Plan != nil && status.Phase != v1alpha1.RunAwaitingApproval:
-			acts.State, acts.Text = stageNone, endOf(status)
-		case status.Plan != nil:
-			acts.Text = "a person must approve the plan, and another run carries it out"
-		case status.Phase == v1alpha1.RunExecuting:
-			acts.State = stageActive
-		case status.Phase == v1alpha1.RunFailed || status.Phase == v1alpha1.RunInterrupted:
-			acts.State = stageFailed
-		case ended:
-			acts.State = stageDone
-		}
-		stages = append(stages, acts)
+		stages = append(stages, actedOf(status))
 	}
 	stages = append(stages, Stage{
 		Name: "Recorded", State: stateIf(ended, stageDone, stagePending), Time: timeOf(status.CompletionTime),
@@ -58,6 +42,27 @@ func stagesOf(run *v1alpha1.CleanerRun) []Stage {
 		stages = append(stages, told)
 	}
 	return stages
+}
+
+// actedOf is how far a run is that acts, or whose plan another run carries out.
+func actedOf(status *v1alpha1.CleanerRunStatus) Stage {
+	acts := Stage{
+		Name: "Acted", State: stagePending,
+		Text: fmt.Sprintf("%d acted, %d skipped, %d failed", status.Acted, status.Skipped, status.Failed),
+	}
+	switch {
+	case status.Plan != nil && status.Phase != v1alpha1.RunAwaitingApproval:
+		acts.State, acts.Text = stageNone, endOf(status)
+	case status.Plan != nil:
+		acts.Text = "a person must approve the plan, and another run carries it out"
+	case status.Phase == v1alpha1.RunExecuting:
+		acts.State = stageActive
+	case status.Phase == v1alpha1.RunFailed || status.Phase == v1alpha1.RunInterrupted:
+		acts.State = stageFailed
+	case status.Phase.Final():
+		acts.State = stageDone
+	}
+	return acts
 }
 
 // endOf says what became of a plan that does not wait any more.
