@@ -76,6 +76,10 @@ func (c *clinic) brokenOperators() []injury {
 		must(c.T, c.Patch(c.Context(), namespace, client.RawPatch(types.MergePatchType, []byte(patch))))
 	}
 	return []injury{
+		{"no account", func() func() {
+			must(c.T, c.Delete(c.Context(), c.account()))
+			return func() { must(c.T, c.Create(c.Context(), c.account())) }
+		}, "FAIL operator-rights: ServiceAccount/" + c.namespace + "/kubecleaner-manager", "the operator's ServiceAccount does not exist", codes.ExitError, nil},
 		{"no operator", labelled("other"), "FAIL operator", "there is no Deployment of the operator", codes.ExitError, nil},
 		{"no Pod", func() func() {
 			c.available(0)

@@ -47,6 +47,7 @@ func newClinic(t *testing.T) *clinic {
 	c.deployment.Spec.Template.Spec.ServiceAccountName = "kubecleaner-manager"
 	c.update()
 	c.available(1)
+	c.make(c.account())
 	c.bind("kubecleaner-manager", "cluster-admin")
 	c.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "kubecleaner-leader"}}
 	c.lease.Spec.HolderIdentity, c.lease.Spec.LeaseDurationSeconds = ptr.To("pod-1"), ptr.To[int32](15)
@@ -55,6 +56,11 @@ func newClinic(t *testing.T) *clinic {
 	c.patient = s.cleaner()
 	c.says(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, "")
 	return c
+}
+
+// account is the operator's.
+func (c *clinic) account() *corev1.ServiceAccount {
+	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "kubecleaner-manager"}}
 }
 
 // bind gives an account of the test's namespace a ClusterRole.

@@ -21,9 +21,7 @@ func (p *patient) accountGone(ctx context.Context, c *v1alpha1.Cleaner) []Line {
 		return nil
 	}
 	object := ref("Cleaner", c.Name)
-	var account metav1.PartialObjectMetadata
-	err := p.api.Read(ctx, "/api/v1/namespaces/"+named.Namespace+"/serviceaccounts/"+named.Name, &account)
-	switch {
+	switch err := p.readAccount(ctx, *named); {
 	case apierrors.IsNotFound(err):
 		return []Line{{
 			Status: Warn,
@@ -38,4 +36,29 @@ func (p *patient) accountGone(ctx context.Context, c *v1alpha1.Cleaner) []Line {
 		return []Line{unread(object, "whether ServiceAccount "+named.String()+" exists could not be read", err)}
 	}
 	return nil
+}
+
+// itselfGone looks whether the operator's own account is there: RBAC grants rights to the name, so all rights may be
+// there without it. Pods need the account itself.
+func (p *patient) itselfGone(ctx context.Context, account v1alpha1.ServiceAccountRef) []Line {
+	object := ref("ServiceAccount", account.Namespace, account.Name)
+	switch err := p.readAccount(ctx, account); {
+	case apierrors.IsNotFound(err):
+		return []Line{{
+			Status:  Fail,
+			Object:  object,
+			Message: "the operator's ServiceAccount does not exist: the API server takes no requests from its Pods, and no new one starts",
+			WayOut: fmt.Sprintf("install KubeCleaner anew (config/default, or the chart); then kubectl -n %s rollout restart deployment %s",
+				account.Namespace, p.deployments[0].Name),
+		}}
+	case err != nil:
+		return []Line{unread(object, "whether the operator's ServiceAccount exists could not be read", err)}
+	}
+	return nil
+}
+
+// readAccount is an error if the account does not exist.
+func (p *patient) readAccount(ctx context.Context, account v1alpha1.ServiceAccountRef) error {
+	var found metav1.PartialObjectMetadata
+	return p.api.Read(ctx, "/api/v1/namespaces/"+account.Namespace+"/serviceaccounts/"+account.Name, &found)
 }

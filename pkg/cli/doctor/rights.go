@@ -68,9 +68,10 @@ func (p *patient) operatorRights(ctx context.Context) (lines []Line, well string
 		return noAccount(), ""
 	}
 	object := ref("ServiceAccount", account.Namespace, account.Name)
+	lines = p.itselfGone(ctx, *account)
 	missing, err := p.reviews.Missing(ctx, *account, own(p.namespace))
 	if err != nil {
-		return []Line{unread(object, "which rights the operator has could not be asked", err)}, ""
+		return append(lines, unread(object, "which rights the operator has could not be asked", err)), ""
 	}
 	if len(missing) > 0 {
 		lines = append(
