@@ -6,7 +6,6 @@ package doctor
 import (
 	"context"
 	"slices"
-	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
@@ -15,42 +14,19 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// ward is a policy of KubeCleaner, by which the API server decides who may do something.
-type ward struct {
-	// suffix is the end of its name: what stands before it depends on how KubeCleaner was installed.
-	suffix, resource string
-	isNeeded         func(*v1alpha1.Cleaner) bool
-	without, wayOut  string
-}
-
-// wards are all of them.
-func wards() []ward {
-	return []ward{
-		{
-			"-service-account", "cleaners", func(c *v1alpha1.Cleaner) bool { return c.Spec.ServiceAccountRef != nil },
-			"whoever may write Cleaners can act as any account that the operator may impersonate", "apply config/policy, or the chart, anew",
-		},
-		{
-			"-approval", "cleanerapprovals", (*v1alpha1.Cleaner).NeedsApproval,
-			"no approval is accepted", "apply config/approval, or the chart, anew",
-		},
-	}
-}
-
-// policies looks whether the ValidatingAdmissionPolicies are there that Cleaners rely on, and bound, and whether others
-// may refuse what is done.
+// policies looks whether the ValidatingAdmissionPolicies are there that Cleaners rely on, and bound, and say what they
+// should, and whether others may refuse what is done.
 func (p *patient) policies(ctx context.Context) (lines []Line, well string) {
 	if lines := p.cleanersUnread(); lines != nil {
 		return lines, ""
 	}
-	inForce, err := p.policiesInForce(ctx)
+	found, err := p.readPolicies(ctx)
 	if err != nil {
 		return []Line{unread("", "which ValidatingAdmissionPolicies there are could not be read", err)}, ""
 	}
 	for _, w := range wards() {
-		there := slices.ContainsFunc(inForce, func(b bound) bool {
-			return strings.HasSuffix(b.policy.Name, w.suffix) && slices.Contains(resourcesOf(b.policy), w.resource)
-		})
+		altered, there := w.examine(found)
+		lines = append(lines, altered...)
 		for i := range p.cleaners {
 			if c := &p.cleaners[i]; !there && w.isNeeded(c) {
 				lines = append(lines, Line{
@@ -62,8 +38,14 @@ func (p *patient) policies(ctx context.Context) (lines []Line, well string) {
 			}
 		}
 	}
-	lines = append(lines, refusals(inForce, p.requests(ctx))...)
+	lines = append(lines, refusals(found.inForce(), p.requests(ctx))...)
 	return lines, "the policies that Cleaners rely on are there, and no other one may refuse what they do"
+}
+
+// admission is what the cluster has of policies. The bindings are by the name of their policy.
+type admission struct {
+	policies []*admissionv1.ValidatingAdmissionPolicy
+	bindings map[string][]*admissionv1.ValidatingAdmissionPolicyBinding
 }
 
 // bound is a policy, and a binding that has the API server refuse what the policy does not allow.
@@ -72,26 +54,32 @@ type bound struct {
 	binding *admissionv1.ValidatingAdmissionPolicyBinding
 }
 
-// policiesInForce are the policies by which requests are refused, with each of their bindings.
-func (p *patient) policiesInForce(ctx context.Context) (inForce []bound, err error) {
+func (p *patient) readPolicies(ctx context.Context) (*admission, error) {
 	const path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
-	denying := map[string][]*admissionv1.ValidatingAdmissionPolicyBinding{}
-	err = cluster.List[admissionv1.ValidatingAdmissionPolicyBindingList](ctx, p.api, path+"ybindings",
+	found := &admission{bindings: map[string][]*admissionv1.ValidatingAdmissionPolicyBinding{}}
+	err := cluster.List[admissionv1.ValidatingAdmissionPolicyBindingList](ctx, p.api, path+"ybindings",
 		func(binding *admissionv1.ValidatingAdmissionPolicyBinding) {
-			if slices.Contains(binding.Spec.ValidationActions, admissionv1.Deny) {
-				denying[binding.Spec.PolicyName] = append(denying[binding.Spec.PolicyName], binding)
-			}
+			of := binding.Spec.PolicyName
+			found.bindings[of] = append(found.bindings[of], binding)
 		})
 	if err != nil {
 		return nil, err
 	}
 	err = cluster.List[admissionv1.ValidatingAdmissionPolicyList](ctx, p.api, path+"ies",
-		func(policy *admissionv1.ValidatingAdmissionPolicy) {
-			for _, binding := range denying[policy.Name] {
-				inForce = append(inForce, bound{policy, binding})
+		func(policy *admissionv1.ValidatingAdmissionPolicy) { found.policies = append(found.policies, policy) })
+	return found, err
+}
+
+// inForce are the policies by which requests are refused, with each of their bindings.
+func (a *admission) inForce() (all []bound) {
+	for _, policy := range a.policies {
+		for _, binding := range a.bindings[policy.Name] {
+			if slices.Contains(binding.Spec.ValidationActions, admissionv1.Deny) {
+				all = append(all, bound{policy, binding})
 			}
-		})
-	return inForce, err
+		}
+	}
+	return all
 }
 
 // refusals are the policies that are asked about requests. What they say depends on each object.
