@@ -75,7 +75,7 @@ capabilities:
 {{- end }}
 {{- end }}
 
-{{- /* GOMEMLIMIT of the page. Empty without a limit. */}}
+{{- /* The address of the page, to which notifications link. Empty when nobody can open it by one. */}}
 {{- define "kubecleaner.dashboardURL" -}}
 {{- with .Values.dashboard }}
 {{- $host := first .hosts }}
@@ -87,6 +87,7 @@ capabilities:
 {{- end }}
 {{- end }}
 
+{{- /* GOMEMLIMIT of the page. Empty without a limit. */}}
 {{- define "kubecleaner.dashboardGoMemLimit" -}}
 {{- $limit := dig "limits" "memory" "" .Values.dashboard.resources }}
 {{- if $limit }}
