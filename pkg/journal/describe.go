@@ -199,7 +199,7 @@ func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome *object.O
 		outcome.Result == v1alpha1.OutcomePlanned:
 	case outcome.Handled(action):
 		counts.Acted++
-		if action == v1alpha1.ActionDelete {
+		if action == v1alpha1.ActionDelete && outcome.Result != v1alpha1.OutcomeGone { // somebody else deleted that
 			counts.FreedBytes += outcome.VolumeBytes
 		}
 	case outcome.Result.IsFailure():

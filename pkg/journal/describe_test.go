@@ -165,6 +165,19 @@ func TestRecordOfARunThatActs(t *testing.T) {
 	}
 }
 
+// What somebody else deleted first is done, and freed by somebody else.
+func TestFreedBytesAreThoseOfThisRun(t *testing.T) {
+	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
+	outcomes := join(many(2, v1alpha1.OutcomeDeleted), many(3, v1alpha1.OutcomeGone))
+	for i := range outcomes {
+		outcomes[i].VolumeBytes = 2
+	}
+	Describe(run, 5, outcomes)
+	if run.Status.Acted != 5 || run.Status.FreedBytes != 4 {
+		t.Errorf("it counts %+v", run.Status.RunCounts)
+	}
+}
+
 // namesIn are the names of the objects that a record lists.
 func namesIn(run *v1alpha1.CleanerRun) (names []string) {
 	for _, o := range run.Status.Objects {
