@@ -109,7 +109,8 @@ func TestPlanCountsOnce(t *testing.T) {
 		runs []RunRow
 		want int64
 	}{
-		"carried out": {[]RunRow{run(v1alpha1.RunCompleted, nil), run(v1alpha1.RunCompleted, &v1alpha1.RunPlan{})}, 2},
+		"carried out": {[]RunRow{run(v1alpha1.RunCompleted, nil), run(v1alpha1.RunCompleted, &v1alpha1.RunPlan{CarriedOutBy: "next"})}, 2},
+		"rejected":    {[]RunRow{run(v1alpha1.RunCompleted, &v1alpha1.RunPlan{})}, 2},
 		"waits":       {[]RunRow{run(v1alpha1.RunAwaitingApproval, &v1alpha1.RunPlan{})}, 2},
 	} {
 		if days := daysOf(test.runs, nominal.Time); len(days) != 1 || days[0].Matched != test.want {

@@ -40,7 +40,9 @@ func runRow(run *v1alpha1.CleanerRun) RunRow {
 		Name: run.Name, Cleaner: run.Spec.Cleaner, Time: run.Spec.NominalTime.Time, Trigger: run.Spec.Trigger,
 		Action: run.Spec.Action, DryRun: run.Spec.DryRun, Phase: cmp.Or(string(status.Phase), phaseRunning),
 		Reason: status.Reason, Message: status.Message, RunCounts: status.RunCounts,
-		PlanEnded: status.Plan != nil && status.Phase != v1alpha1.RunAwaitingApproval,
+	}
+	if status.Plan != nil {
+		row.CarriedOutBy = status.Plan.CarriedOutBy
 	}
 	if status.Duration != nil {
 		row.DurationSeconds = status.Duration.Seconds()
@@ -76,9 +78,6 @@ func (s *Server) run(r *http.Request, p *person) (int, any, error) {
 		RunRow: runRow(run), Stages: stagesOf(run), Progress: run.Status.Progress,
 		Conditions: conditionsOf(run.Status.Conditions),
 		Outcomes:   tally(run), Notifications: run.Status.Notifications,
-	}
-	if plan := run.Status.Plan; plan != nil {
-		detail.CarriedOutBy = plan.CarriedOutBy
 	}
 	if detail.Notifications == nil {
 		detail.Notifications = []v1alpha1.NotificationStatus{}

@@ -58,8 +58,8 @@ type RunRow struct {
 	Message         string  `json:"message,omitempty"`
 	DurationSeconds float64 `json:"durationSeconds,omitempty"`
 	v1alpha1.RunCounts
-	// PlanEnded is true of a run whose plan does not wait any more: what it matched, another run has matched again.
-	PlanEnded bool `json:"planEnded,omitempty"`
+	// CarriedOutBy is the run that carries out the plan of this one, and matches the same objects again.
+	CarriedOutBy string `json:"carriedOutBy,omitempty"`
 	// Copies is how many objects can be brought back, until CopiesUntil.
 	Copies      int64      `json:"copies,omitempty"`
 	CopiesUntil *time.Time `json:"copiesUntil,omitempty"`
@@ -67,7 +67,7 @@ type RunRow struct {
 
 // found is how many objects the run found that no other run counts.
 func (r *RunRow) found() int64 {
-	if r.PlanEnded {
+	if r.CarriedOutBy != "" {
 		return 0
 	}
 	return r.Matched
@@ -85,8 +85,6 @@ type RunDetail struct {
 	Before  string  `json:"before,omitempty"`
 	After   string  `json:"after,omitempty"`
 	Restore Allowed `json:"restore"`
-	// CarriedOutBy is the run that carries out the plan of this one.
-	CarriedOutBy string `json:"carriedOutBy,omitempty"`
 	// Unread says why not all outcomes can be listed.
 	Unread *Error `json:"unread,omitempty"`
 }

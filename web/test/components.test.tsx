@@ -278,9 +278,9 @@ describe('charts and stages', () => {
     await accessible();
   });
   it.each([[0, 4], [3, 4], [7, 10], [11, 20], [412, 500]])('an axis for %d ends at %d', (max, top) => expect(nice(max)).toBe(top));
-  it('counts what a plan matched only while it waits, and tells two runs of a day apart', () => {
+  it('counts what a plan matched in the run that carries it out, and tells two runs of a day apart', () => {
     const run = { name: 'x', cleaner: 'x', trigger: 'Manual', action: 'Delete', phase: 'Completed', considered: 2, matched: 2, acted: 0, skipped: 0, failed: 0 };
-    const bars = runBars([{ ...run, time: '2026-11-25T12:30:00Z', acted: 2 }, { ...run, time: '2026-11-25T12:10:00Z', planEnded: true }, { ...run, time: '2026-11-20T12:00:00Z' }]);
+    const bars = runBars([{ ...run, time: '2026-11-25T12:30:00Z', acted: 2 }, { ...run, time: '2026-11-25T12:10:00Z', carriedOutBy: 'x-2' }, { ...run, time: '2026-11-20T12:00:00Z' }]);
     expect(bars.map((bar) => bar.found)).toEqual([2, 0, 2]);
     expect(new Set(bars.map((bar) => bar.label)).size).toBe(3);
     expect(bars[0]!.label).toBe('20 Nov');

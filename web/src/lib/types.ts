@@ -38,15 +38,15 @@ export interface CleanerSaved { name: string; dryRun?: boolean; warnings?: strin
 export interface RunRow extends Counts {
   name: string; cleaner: string; time: string; trigger: string; action: string; dryRun?: boolean; phase: string; reason?: string; message?: string;
   durationSeconds?: number; copies?: number; copiesUntil?: string;
-  /** planEnded: what it matched, another run has matched again. */
-  planEnded?: boolean;
+  /** carriedOutBy is the run that carries out the plan of this one, and matches the same objects again. */
+  carriedOutBy?: string;
 }
 export interface Stage { name: string; state: 'Done' | 'Active' | 'Failed' | 'Pending' | 'None'; time?: string; text?: string }
 export interface Notified { name: string; type: string; state: string; attempts?: number; nextAttemptTime?: string; message?: string }
 export interface RunDetail extends RunRow {
   stages: Stage[] | null; progress?: { phase: string; kind?: string; done: number; total?: number; rate: number };
   conditions: Condition[] | null; outcomes: { outcome: string; count: number }[] | null; notifications: Notified[] | null;
-  before?: string; after?: string; carriedOutBy?: string; restore: Allowed; unread?: { error: string; hint?: string; missing?: string };
+  before?: string; after?: string; restore: Allowed; unread?: { error: string; hint?: string; missing?: string };
 }
 export interface Change extends Omit<Outcome, 'change'> { change: string; was?: string }
 export interface Diff extends Page<Change> { before: string; new: number; gone: number; changed: number; same: number }

@@ -132,17 +132,17 @@ function History({ runs, next }: { runs: RunRow[]; next?: string }) {
   );
 }
 
-/** runBars are the last runs, the oldest first. A day with more than one is told by its time. What a plan matched counts only while it waits. */
+/** runBars are the last runs, the oldest first. A day with more than one is told by its time. What a plan matched counts in the run that carries it out. */
 export function runBars(runs: RunRow[]): Bar[] {
   const shown = runs.slice(0, 30).reverse();
   const dayOf = (run: RunRow) => new Date(run.time).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
   return shown.map((run) => {
-    const found = run.planEnded ? 0 : run.matched;
+    const found = run.carriedOutBy ? 0 : run.matched;
     const day = dayOf(run);
     const alone = shown.filter((other) => dayOf(other) === day).length === 1;
     return {
       label: alone ? day : `${day} ${new Date(run.time).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`,
-      title: `${exact(run.time)}: ${run.planEnded ? `a plan of ${plural(run.matched, 'object')} that does not wait any more` : `${count(found)} found`}, ${count(run.acted)} acted on${freedText(run.freedBytes)}${run.durationSeconds ? `, took ${seconds(run.durationSeconds)}` : ''}`,
+      title: `${exact(run.time)}: ${run.carriedOutBy ? `a plan of ${plural(run.matched, 'object')}, which another run carries out` : `${count(found)} found`}, ${count(run.acted)} acted on${freedText(run.freedBytes)}${run.durationSeconds ? `, took ${seconds(run.durationSeconds)}` : ''}`,
       found, acted: run.acted, freed: run.freedBytes,
     };
   });

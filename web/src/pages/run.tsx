@@ -35,7 +35,7 @@ function Content({ of }: { of: RunDetail }) {
   return (
     <div class="stack">
       {of.phase === 'AwaitingApproval' && <p class="note info">Its plan waits for a person. <a href={`/plans/${segment(of.name)}`}>Look at the plan</a></p>}
-      {of.planEnded && <p class="note info">Its plan does not wait any more. <a href={`/plans/${segment(of.name)}`}>Look at the plan</a>{of.carriedOutBy && <> · <a href={`/runs/${segment(of.carriedOutBy)}`}>Look at the run that carries it out</a></>}</p>}
+      {of.stages?.some((stage) => stage.state === 'None') && <p class="note info">Its plan does not wait any more. <a href={`/plans/${segment(of.name)}`}>Look at the plan</a>{of.carriedOutBy && <> · <a href={`/runs/${segment(of.carriedOutBy)}`}>Look at the run that carries it out</a></>}</p>}
       {of.dryRun && <p class="note info">It was a dry run: nothing was touched.</p>}
       <Card title="Stages" aside={of.durationSeconds ? `took ${seconds(of.durationSeconds)}` : undefined}>
         <Stages stages={of.stages ?? []} />
