@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -43,7 +42,7 @@ func buildManager(ctx context.Context, dir string) (string, error) {
 }
 
 func startManager(ctx context.Context, binary string, env *testenv.Env) (*managed, error) {
-	address, err := freeAddress(ctx)
+	address, err := testenv.FreeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +61,6 @@ func startManager(ctx context.Context, binary string, env *testenv.Env) (*manage
 	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
 	m.started = time.Now()
 	return m, m.cmd.Start()
-}
-
-// freeAddress is an address on loopback that nobody has.
-func freeAddress(ctx context.Context) (string, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // stop sends SIGTERM, so that the lease is released, and waits for the end.

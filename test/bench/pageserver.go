@@ -57,7 +57,7 @@ func startPage(ctx context.Context, binary string, env *testenv.Env, token strin
 	if err := os.WriteFile(ca, env.Config.CAData, 0o600); err != nil {
 		return nil, err
 	}
-	address, err := freeAddress(ctx)
+	address, err := testenv.FreeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
