@@ -150,6 +150,16 @@ func (c *Cleaner) HasFindings() bool {
 	)
 }
 
+// LongestFinding is the longest finding.forSeconds of the Cleaner's selectors.
+func (c *Cleaner) LongestFinding() (seconds int64) {
+	for _, selector := range c.Spec.ResourcePolicySet.ResourceSelectors {
+		if selector.Finding != nil && selector.Finding.ForSeconds != nil {
+			seconds = max(seconds, *selector.Finding.ForSeconds)
+		}
+	}
+	return seconds
+}
+
 // KeepsCounts reports whether what the Cleaner does depends on earlier runs, so that each run counts what it found.
 func (c *Cleaner) KeepsCounts() bool {
 	return c.Spec.OccurrenceThreshold != nil && *c.Spec.OccurrenceThreshold > 1 ||

@@ -62,7 +62,7 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 	d := r.decide(ctx, t)
 	preview := &Preview{
 		Action: t.action, Considered: d.view.considered, Incomplete: errors.Join(unchecked, d.incomplete), Limit: d.limit,
-		Threshold: ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1), ForSeconds: longest(cleaner),
+		Threshold: ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1), ForSeconds: cleaner.LongestFinding(),
 	}
 	planned := v1alpha1.OutcomePlanned
 	if !t.acts() {
@@ -79,14 +79,4 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 		preview.Items = append(preview.Items, PreviewItem{Outcome: outcome})
 	}
 	return preview, context.Cause(ctx)
-}
-
-// longest is the longest finding.forSeconds of a Cleaner.
-func longest(cleaner *v1alpha1.Cleaner) (seconds int64) {
-	for _, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		if spec.Finding != nil {
-			seconds = max(seconds, ptr.Deref(spec.Finding.ForSeconds, 0))
-		}
-	}
-	return seconds
 }
