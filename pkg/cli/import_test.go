@@ -315,3 +315,29 @@ func TestImportTellsDifferences(t *testing.T) {
 		}
 	}
 }
+
+// TestImportSaysOperations: which requests a rule is for is said at its line, and keeps nothing from being selected.
+func TestImportSaysOperations(t *testing.T) {
+	t.Parallel()
+	const deleting = "apiVersion: policies.kyverno.io/v1\nkind: DeletingPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
+		"  matchConstraints:\n    resourceRules:\n    - apiGroups: ['']\n      apiVersions: [v1]\n      resources: [pods]\n      operations: "
+	const cleanup = "apiVersion: kyverno.io/v2\nkind: ClusterCleanupPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
+		"  match:\n    any:\n    - resources:\n        kinds: [Pod]\n        operations: "
+	const says = "operations: is not carried over: a Cleaner looks at objects on a schedule, and not at requests"
+	for text, want := range map[string]string{
+		deleting + "[CREATE]\n": "11: warning: a: spec.matchConstraints.resourceRules[0]." + says,
+		cleanup + "[CREATE]\n":  "10: warning: a: spec.match.any[0].resources." + says,
+		deleting + "['*']\n":    "",
+		cleanup + "[]\n":        "",
+	} {
+		code := codes.ExitDone
+		if want != "" {
+			code = codes.ExitPartial
+		}
+		got := call(t.Context(), t, text, nil, "import", "kyverno", "-")
+		if got.code != code || !strings.Contains(got.errOut, want) || want == "" && strings.Contains(got.errOut, "operations") ||
+			strings.Contains(got.out, "not-carried-over") {
+			t.Errorf("%s: exit %d, want %q:\n%s%s", text, got.code, want, got.out, got.errOut)
+		}
+	}
+}

@@ -46,7 +46,6 @@ type resources struct {
 	Name                        string
 	Annotations                 map[string]string
 	Selector, NamespaceSelector *metav1.LabelSelector
-	Operations                  []string
 }
 
 // policy is what one policy is made of.

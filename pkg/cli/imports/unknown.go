@@ -17,12 +17,20 @@ import (
 )
 
 // harmless are fields of policies that select nothing.
-var harmless = []string{"matchPolicy", "message", "operations", "scope"}
+var harmless = []string{"matchPolicy", "message", "scope"}
+
+// operations is a field of policies for which a Cleaner has no equal.
+const operations = "operations"
 
 // unknown are conditions that nothing fulfils, for each field of the spec that is not known here: one of a newer
 // Kyverno, or a mistyped one, may narrow the policy.
 func (p *policy) unknown(spec any) (holes []v1alpha1.MatchCondition) {
 	for _, f := range unknownFields("spec", p.d.Value["spec"], reflect.TypeOf(spec)) {
+		if strings.HasSuffix(f.path, "."+operations) {
+			p.lost(p.d, f.path, "is not carried over: a Cleaner looks at objects on a schedule, and not at requests",
+				"the Cleaner selects these objects whatever was done with them; see with preview whether that is meant")
+			continue
+		}
 		message := "is not known here, and may narrow the policy"
 		if f.near != "" {
 			message += "; did you mean " + terminal.Quoted(f.near) + "?"
@@ -59,9 +67,16 @@ func unknownFields(path string, value any, of reflect.Type) (found []unknownFiel
 		switch {
 		case at >= 0:
 			found = append(found, unknownFields(manifest.Join(path, name), fields[name], of.Field(at).Type)...)
+		case name == operations && isEvery(fields[name]):
 		case !slices.Contains(harmless, name):
 			found = append(found, unknownField{manifest.Join(path, name), suggest.Nearest(name, known)})
 		}
 	}
 	return found
+}
+
+// isEvery reports whether a list of operations has all of them, or none is asked for.
+func isEvery(value any) bool {
+	list, _ := value.([]any)
+	return value == nil || slices.Contains(list, any("*")) || list != nil && len(list) == 0
 }
