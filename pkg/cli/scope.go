@@ -5,6 +5,7 @@ package cli
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,19 +49,26 @@ func noScope(cmd *cobra.Command, flag string) string {
 	return "takes no " + written + ": " + cmp.Or(why, "Cleaners belong to no namespace")
 }
 
-// noSelector says why a command has no -l. It is empty for other flags, and for commands that are about no Cleaner or
-// run of the cluster.
+// noSelector says why a command has no -l. It is empty for other flags, and for commands that have it.
 func noSelector(cmd *cobra.Command, flag string) string {
-	if flag != "l" && flag != "selector" {
+	if flag != "l" && flag != "selector" || !cmd.Runnable() || cmd == cmd.Root() {
 		return ""
 	}
-	takes := map[string]string{
-		"run":     "one Cleaner, by its name: each run is asked for and confirmed by itself",
-		"restore": "one run or one object, by its name: what comes back is confirmed by itself",
-		"cancel":  "one run, by its name or that of its Cleaner; stop ends all of them",
-	}[cmd.Name()]
-	if takes == "" {
-		return ""
+	const takes = "takes no labels (-l), but "
+	why := map[string]string{
+		"run":         takes + "one Cleaner, by its name: each run is asked for and confirmed by itself",
+		"restore":     takes + "one run or one object, by its name: what comes back is confirmed by itself",
+		"cancel":      takes + "one run, by its name or that of its Cleaner; stop ends all of them",
+		"approve":     takes + "one run, by its name or that of its Cleaner: each plan is read and approved by itself",
+		"reject":      takes + "one run, by its name or that of its Cleaner: each plan is read and rejected by itself",
+		"notify test": takes + "one Cleaner, by its name: the messages are real ones",
+		"why":         takes + "one object, as KIND/NAMESPACE/NAME or KIND/NAME",
+		"stop":        "takes no labels (-l): it stops everything; for some Cleaners: " + terminal.Program + " suspend -l SELECTOR",
+		"dashboard":   "takes no labels (-l): the page shows all Cleaners, and selects",
+		"import":      "takes no labels (-l): it carries over all that a tool has",
+	}[strings.TrimPrefix(cmd.CommandPath(), terminal.Program+" ")]
+	if cmd.Flags().Lookup("kubeconfig") == nil {
+		return "takes no labels (-l): it asks no cluster"
 	}
-	return "takes no labels (-l), but " + takes
+	return why
 }
