@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -139,17 +140,26 @@ func TestRunAsksFirst(t *testing.T) {
 	if want := uncopied + "\ncleaner "; !strings.HasPrefix(got.errOut, want) {
 		t.Errorf("%s\nwant first %s", got.errOut, want)
 	}
-	pods.Status.LastRun = &v1alpha1.LastRun{Name: "r", NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule, Action: v1alpha1.ActionDelete}
-	pods.Status.LastRun.Matched = 6
-	for _, name := range []string{"a", "b", "c", "d", "e"} {
+	// Of those that its last run matched, a and b have a controller, c has none, and d is gone.
+	pods.Status.LastRun = &v1alpha1.LastRun{Name: "r", NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule, Action: v1alpha1.ActionScan}
+	pods.Status.LastRun.Matched = 5
+	for _, name := range []string{"a", "b", "c", "d"} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
+		pod.Spec.Containers = []corev1.Container{{Name: "c", Image: "i"}}
+		if name < "c" {
+			pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "1", Controller: new(true)}}
+		}
+		if name != "d" {
+			must(t, s.Create(t.Context(), pod))
+		}
 		pods.Status.LastRun.Matches = append(pods.Status.LastRun.Matches,
-			v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: name, Outcome: v1alpha1.OutcomeDeleted})
+			v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "Pod", Namespace: s.namespace, Name: name, Outcome: v1alpha1.OutcomeMatched})
 	}
 	pods.Status.LastRun.Matches = append(pods.Status.LastRun.Matches,
-		v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "a", Outcome: v1alpha1.OutcomeDeleted})
+		v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "ConfigMap", Namespace: s.namespace, Name: "a", Outcome: v1alpha1.OutcomeMatched})
 	must(t, s.Status().Update(t.Context(), pods))
 	got = s.answering("n\n", "run", pods.Name)
-	if want := uncopied + "; such may be among 5 Pods (shop/a, shop/b, shop/c and 2 more), which its last run matched\n"; !strings.HasPrefix(got.errOut, want) {
+	if want := uncopied + "; such are 2 Pods (" + s.namespace + "/a, " + s.namespace + "/b), which its last run matched\n"; !strings.HasPrefix(got.errOut, want) {
 		t.Errorf("%s\nwant first %s", got.errOut, want)
 	}
 

@@ -13,14 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // options are the flags of run.
@@ -112,7 +110,7 @@ func (o *options) run(ctx context.Context, name string) error {
 	if err := o.answering(ctx, api); err != nil {
 		return err
 	}
-	o.printUncopied(before)
+	o.printUncopied(ctx, api, before)
 	if err := o.confirm(before); err != nil {
 		return err
 	}
@@ -166,38 +164,6 @@ func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
 		"no run was asked for",
 		terminal.Program+" preview "+cleaner.Name+" shows what it would do",
 	)
-}
-
-// printUncopied says what a run deletes without a copy, before anybody is asked whether to go on.
-func (o *options) printUncopied(cleaner *v1alpha1.Cleaner) {
-	lacking := journal.MayLackCopies(cleaner)
-	if lacking != "" && cleaner.EffectiveAction() == v1alpha1.ActionDelete && !onlyReports(cleaner) {
-		o.Note("no copy is kept of %s%s", lacking, lastUncopied(cleaner))
-	}
-}
-
-// lastUncopied names those objects that the last run matched and that are of kinds of which no copy is kept: a run now
-// may touch them, or others like them.
-func lastUncopied(cleaner *v1alpha1.Cleaner) string {
-	if cleaner.Status.LastRun == nil {
-		return ""
-	}
-	var tally cluster.Tally
-	for _, o := range cleaner.Status.LastRun.Matches {
-		if journal.KindLacksCopies(cleaner, schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()) {
-			tally.Add(o.Kind, o.Namespace, o.Name)
-		}
-	}
-	switch words := tally.Words(); {
-	case words == "":
-		return ""
-	case cleaner.CopyStorage() != v1alpha1.StorageNone: // the record does not say which of them have a controller
-		return "; such may be among " + words + ", which its last run matched"
-	case cleaner.Status.LastRun.Matched > int64(len(cleaner.Status.LastRun.Matches)): // it lists the first only
-		return "; its last run matched, among others, " + words
-	default:
-		return "; its last run matched " + words
-	}
 }
 
 // lastMatches says how much the last run matched, as a hint at how much it will be.
