@@ -288,16 +288,28 @@ func TestRestoreOfAnObjectWithoutCopy(t *testing.T) {
 	s.past(s.cleaner(), "a", "pods/p")
 	later := func(o *terminal.Options) { o.Now = func() time.Time { return nominal.Add(5 * time.Hour) } }
 	s.wants(s.call(t.Context(), later, "restore", "pod/"+s.namespace+"/p", "--yes"), codes.ExitError, "",
-		"error: run unused-NS-SECONDS of cleaner unused-NS, 5h ago, touched pod/NS/p last and kept no copy of it: "+
+		"error: no run keeps a copy of pod/NS/p; run unused-NS-SECONDS of cleaner unused-NS, 5h ago, touched it and kept no copy of it: "+
 			"none is kept of Pod objects that a controller manages, because a controller creates them again\n"+
 			"hint: apply its manifest again, or that of what creates it   [E-RST-001]\n")
 
 	must(t, s.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "q", OwnerReferences: pod.OwnerReferences}, Spec: pod.Spec}))
 	s.pastAt(metav1.NewTime(nominal.Add(time.Hour)), s.cleaner(func(c *v1alpha1.Cleaner) { c.Name += "-q" }), "pods/q")
 	s.wants(s.call(t.Context(), later, "restore", "pod/"+s.namespace+"/q"), codes.ExitError, "",
-		"error: no run that keeps copies touched pod/NS/q; run unused-NS-q-1800003600 of cleaner unused-NS-q touched it and kept no copy of it: "+
+		"error: no run keeps a copy of pod/NS/q; run unused-NS-q-1800003600 of cleaner unused-NS-q, 4h ago, touched it and kept no copy of it: "+
 			"none is kept of Pod objects that a controller manages, because a controller creates them again\n"+
 			"hint: apply its manifest again, or that of what creates it   [E-RST-001]\n")
+
+	// An older run kept a copy, when no controller managed it. A newer one kept copies, but not of it.
+	s.configMap("b", map[string]string{"unused": "true"})
+	for n, owners := range [][]metav1.OwnerReference{nil, {owner}} {
+		must(t, s.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "s", OwnerReferences: owners}, Spec: pod.Spec}))
+		others := [][]string{{"pods/s"}, {"pods/s", "b"}}[n]
+		s.pastAt(metav1.NewTime(nominal.Add(time.Duration(n+2)*time.Hour)), s.cleaner(func(c *v1alpha1.Cleaner) { c.Name += fmt.Sprint("-", n) }), others...)
+	}
+	s.wants(s.call(t.Context(), later, "restore", "pod/"+s.namespace+"/s", "--yes"), codes.ExitDone, restoreHeader+"NS   Pod   s   Restored   -\n",
+		"note: the newest copy of pod/NS/s is that of run unused-NS-0-1800007200 of cleaner unused-NS-0, 3h ago\n"+
+			"run unused-NS-0-1800007200 of cleaner unused-NS-0: 1 object was restored\n"+
+			"hint: no Cleaner touches it until you allow it: kubectl annotate pods s -n NS "+v1alpha1.RestoredFromAnnotation+"-\n")
 }
 
 func TestRuns(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,69 +30,82 @@ func objectOf(arg string) (cluster.Ref, bool) {
 	return ref, ok && kind != "cleanerrun" && kind != "cleanerruns"
 }
 
-// newest finds the latest run that touched the object and keeps copies.
-func (o *options) newest(ctx context.Context, api *cluster.Client, ref cluster.Ref) (*v1alpha1.CleanerRun, error) {
+// newest finds the latest run that keeps a copy of the object, and plans to restore it from there.
+func (o *options) newest(
+	ctx context.Context,
+	api *cluster.Client,
+	restorer *restore.Restorer,
+	ref cluster.Ref,
+) (*v1alpha1.CleanerRun, *restore.Plan, error) {
 	runs, err := api.Runs(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var unread []error
 	lost := ""
 	for i := range runs {
 		run := &runs[i]
 		kind, err := touchedBy(ctx, api, run, ref)
-		switch copies := run.Status.Copies; {
-		case err != nil:
+		if err != nil {
 			unread = append(unread, err)
-		case kind == nil:
-		case copies == nil:
-			lost = cmp.Or(lost, fmt.Sprintf("; run %s of cleaner %s touched it and kept no copy of it%s", run.Name,
-				run.Spec.Cleaner, whyNone(*kind)))
-		case copies.Dropped != "":
-			lost = fmt.Sprintf("; run %s touched it, and its copies were dropped: %s", run.Name,
-				terminal.OneLine(copies.Dropped))
-		default:
-			return run, nil
 		}
+		if kind == nil {
+			continue
+		}
+		plan, none, err := o.planOf(ctx, restorer, run, ref, *kind)
+		if err != nil || none == "" {
+			return run, plan, err
+		}
+		lost = cmp.Or(lost, none)
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, context.Cause(ctx)
+	case len(unread) > 0:
+		return nil, nil, errors.Join(unread...)
+	case lost == "":
+		return nil, nil, terminal.Fail(codes.RestoreNothing, fmt.Errorf("no run that keeps copies touched %s", ref),
+			"write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; "+terminal.Program+" runs lists which runs keep copies")
 	}
-	if len(unread) > 0 {
-		return nil, errors.Join(unread...)
+	err = fmt.Errorf("no run keeps a copy of %s; %s", ref, lost)
+	return nil, nil, terminal.Fail(codes.RestoreNothing, err, applyAgain)
+}
+
+// planOf plans to restore the object from a run that touched it. none says why the run has no copy of it.
+func (o *options) planOf(
+	ctx context.Context,
+	restorer *restore.Restorer,
+	run *v1alpha1.CleanerRun,
+	ref cluster.Ref,
+	kind schema.GroupKind,
+) (plan *restore.Plan, none string, err error) {
+	switch copies := run.Status.Copies; {
+	case copies == nil:
+		return nil, o.keptNone(run, kind), nil
+	case copies.Dropped != "":
+		return nil, fmt.Sprintf("run %s touched it, and its copies were dropped: %s", run.Name,
+			terminal.OneLine(copies.Dropped)), nil
 	}
-	hint := applyAgain
-	if lost == "" {
-		hint = "write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; " + terminal.Program + " runs lists which runs keep copies"
+	plan, err = o.plan(ctx, restorer, run, []cluster.Ref{ref})
+	if err == nil && !slices.ContainsFunc(plan.Items, (*restore.Item).HasCopy) {
+		none = o.keptNone(run, kind)
 	}
-	return nil, terminal.Fail(
-		codes.RestoreNothing,
-		fmt.Errorf("no run that keeps copies touched %s%s", ref, lost),
-		hint,
-	)
+	return plan, none, err
+}
+
+// keptNone says that a run kept no copy of an object of the kind.
+func (o *options) keptNone(run *v1alpha1.CleanerRun, kind schema.GroupKind) string {
+	return fmt.Sprintf("%s, touched it and kept no copy of it%s", o.called(run), whyNone(kind))
+}
+
+// called is a run with its Cleaner and its age.
+func (o *options) called(run *v1alpha1.CleanerRun) string {
+	return fmt.Sprintf("run %s of cleaner %s, %s ago", run.Name, run.Spec.Cleaner,
+		duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))))
 }
 
 // applyAgain is what can be done about an object of which there is no copy.
 const applyAgain = "apply its manifest again, or that of what creates it"
-
-// tellNewest says whose copy it is that would come back, or that the run kept none.
-func (o *options) tellNewest(run *v1alpha1.CleanerRun, plan *restore.Plan, ref cluster.Ref) error {
-	of := fmt.Sprintf("run %s of cleaner %s, %s ago", run.Name, run.Spec.Cleaner,
-		duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))))
-	why := ""
-	for _, item := range plan.Items {
-		if item.HasCopy() {
-			o.Note("the newest copy of %s is that of %s", ref, of)
-			return nil
-		}
-		why = whyNone(item.Kind.GroupKind())
-	}
-	return terminal.Fail(
-		codes.RestoreNothing,
-		fmt.Errorf("%s, touched %s last and kept no copy of it%s", of, ref, why),
-		applyAgain,
-	)
-}
 
 // whyNone says why runs keep no copy of some objects of a kind. Empty where they keep one of all.
 func whyNone(kind schema.GroupKind) string {

@@ -37,8 +37,6 @@ type options struct {
 	output   string
 	progress string
 	limit    int
-	// byObject is whether an object was named, and no run.
-	byObject bool
 }
 
 // Command is what users call.
@@ -101,21 +99,11 @@ func (o *options) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	var run *v1alpha1.CleanerRun
-	if ref, isObject := objectOf(name); isObject {
-		o.only, wanted, o.byObject = []string{name}, []cluster.Ref{ref}, true
-		run, err = o.newest(ctx, api, ref)
-	} else {
-		run, err = api.CleanerRun(ctx, name)
-	}
-	if err != nil {
-		return err
-	}
 	restorer, err := restorer(api, o.copies)
 	if err != nil {
 		return err
 	}
-	plan, err := o.plan(ctx, restorer, run, wanted)
+	run, plan, err := o.find(ctx, api, restorer, name, wanted)
 	if err == nil {
 		err = o.carry(ctx, restorer, run, plan)
 	}
@@ -134,6 +122,30 @@ func (o *options) run(cmd *cobra.Command, name string) error {
 		return context.Cause(ctx)
 	}
 	return o.conclusion(run, plan)
+}
+
+// find is the run to restore from, and what is to become of its objects, or of the one object that is named.
+func (o *options) find(
+	ctx context.Context,
+	api *cluster.Client,
+	restorer *restore.Restorer,
+	name string,
+	wanted []cluster.Ref,
+) (*v1alpha1.CleanerRun, *restore.Plan, error) {
+	if ref, isObject := objectOf(name); isObject {
+		o.only = []string{name}
+		run, plan, err := o.newest(ctx, api, restorer, ref)
+		if err == nil {
+			o.Note("the newest copy of %s is that of %s", ref, o.called(run))
+		}
+		return run, plan, err
+	}
+	run, err := api.CleanerRun(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := o.plan(ctx, restorer, run, wanted)
+	return run, plan, err
 }
 
 // wanted are the objects that --only names.
@@ -187,10 +199,6 @@ func (o *options) plan(ctx context.Context, restorer *restore.Restorer, run *v1a
 		}
 		return nil, terminal.Fail(codes.ObjectNotFound,
 			fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
-	}
-	if o.byObject {
-		progress.Stop()
-		return plan, o.tellNewest(run, plan, wanted[0])
 	}
 	return plan, nil
 }
