@@ -141,9 +141,12 @@ func (o *options) tellRest(record *v1alpha1.CleanerRun, listed int64) {
 		fmt.Fprintf(o.ErrOut, "... and %s more: %s\n", terminal.Thousands(listed), where)
 	case omitted > 0:
 		o.Note(
-			"%s not listed: the record has no room for %s; what failed, and what is rare, is listed first",
+			"%s not listed: the record has no room for %s; what failed, and what is rare, is listed first; "+
+				"%s preview %s --limit 0 lists all that match now",
 			terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"),
 			terminal.Plural(omitted, "it", "them"),
+			terminal.Program,
+			record.Spec.Cleaner,
 		)
 	}
 }

@@ -111,7 +111,10 @@ func phaseWords(run *v1alpha1.CleanerRun) string {
 	case "":
 		return phaseReading
 	case v1alpha1.RunFailed, v1alpha1.RunInterrupted:
-		return string(phase) + ": " + run.Status.Reason
+		if reason := run.Status.Reason; reason != v1alpha1.ReasonFailed && reason != "" { // "Failed: Failed" says nothing
+			return string(phase) + ": " + reason
+		}
+		return string(phase)
 	case v1alpha1.RunCompleted:
 		if reason := run.Status.Reason; reason != v1alpha1.ReasonCompleted && reason != "" { // what became of its plan
 			return string(phase) + ": " + reason

@@ -156,3 +156,17 @@ func TestWhyOfRuns(t *testing.T) {
 		}
 	}
 }
+
+// Phase and reason are one word where they would be the same.
+func TestPhaseInWords(t *testing.T) {
+	for want, status := range map[string]v1alpha1.CleanerRunStatus{
+		"Failed":                {Phase: v1alpha1.RunFailed, Reason: v1alpha1.ReasonFailed},
+		"Interrupted":           {Phase: v1alpha1.RunInterrupted, Reason: v1alpha1.ReasonFailed},
+		"Failed: LimitExceeded": {Phase: v1alpha1.RunFailed, Reason: v1alpha1.ReasonLimitExceeded},
+		"Completed":             {Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonCompleted},
+	} {
+		if got := phaseWords(&v1alpha1.CleanerRun{Status: status}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

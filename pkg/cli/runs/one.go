@@ -142,31 +142,23 @@ func (o *options) printGroups(run *v1alpha1.CleanerRun, objects []v1alpha1.Objec
 	fmt.Fprintln(o.Out)
 }
 
-// printOmitted says how many objects no list has.
+// printOmitted says how many objects no list has, why, and where to see them.
 func (o *options) printOmitted(run *v1alpha1.CleanerRun) {
 	omitted := run.Status.ObjectsOmitted
 	if omitted == 0 {
 		return
 	}
-	why, all := "the run was not going to touch "+terminal.Plural(omitted, "it", "them")+", and", ""
+	why := "the run was not going to touch " + terminal.Plural(omitted, "it", "them")
 	if run.Status.Acted == 0 && run.Status.Phase != v1alpha1.RunCompleted { // it may well have been going to
-		why = "the run touched nothing, and"
-	}
-	if run.Spec.Action == v1alpha1.ActionScan {
-		all = fmt.Sprintf("; %s preview %s --limit 0 lists all that match now", terminal.Program, run.Spec.Cleaner)
+		why = "the run touched nothing"
 	}
 	o.Note(
-		"%s not listed: %s the record has no room; status.tallies counts them%s",
-		terminal.Grouped(
-			omitted,
-			"more object",
-		)+" "+terminal.Plural(
-			omitted,
-			"is",
-			"are",
-		),
+		"%s not listed: %s, and the record has room for 256 KiB of objects; status.tallies (-o json) counts them, "+
+			"and %s preview %s --limit 0 lists all that match now",
+		terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"),
 		why,
-		all,
+		terminal.Program,
+		run.Spec.Cleaner,
 	)
 }
 
