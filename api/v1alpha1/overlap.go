@@ -7,6 +7,9 @@ import (
 	"reflect"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/utils/ptr"
 )
 
@@ -53,19 +56,42 @@ func (s *ResourceSelector) covers(other *ResourceSelector) bool {
 
 // isImpliedBy reports whether the filter lets every object through that the other one lets through.
 func (f LabelFilter) isImpliedBy(other LabelFilter) bool {
-	if f.Key != other.Key {
+	wide, narrow := f.requirement(), other.requirement()
+	return wide != nil && narrow != nil && implies(narrow, wide)
+}
+
+// requirement is the filter as a part of a label selector. Nil when it is not valid.
+func (f LabelFilter) requirement() *labels.Requirement {
+	var values []string
+	operator := map[Operation]selection.Operator{
+		OperationEqual: selection.In, OperationDifferent: selection.NotIn,
+		OperationHas: selection.Exists, OperationDoesNotHave: selection.DoesNotExist,
+	}[f.Operation]
+	if f.Operation == OperationEqual || f.Operation == OperationDifferent {
+		values = []string{ptr.Deref(f.Value, "")}
+	}
+	found, err := labels.NewRequirement(f.Key, operator, values)
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+// implies reports whether the wide requirement certainly holds for all labels for which the narrow one holds.
+func implies(narrow, wide *labels.Requirement) bool {
+	if narrow.Key() != wide.Key() {
 		return false
 	}
-	isSame := ptr.Deref(f.Value, "") == ptr.Deref(other.Value, "")
-	switch f.Operation {
-	case other.Operation:
-		return isSame || f.Operation == OperationHas || f.Operation == OperationDoesNotHave
-	case OperationDifferent:
-		return other.Operation == OperationDoesNotHave || other.Operation == OperationEqual && !isSame
-	case OperationHas:
-		return other.Operation == OperationEqual
+	switch narrow.Operator() {
+	case selection.Equals, selection.DoubleEquals, selection.In:
+		return all(narrow.ValuesUnsorted(), func(v string) bool { return wide.Matches(labels.Set{wide.Key(): v}) })
+	case selection.DoesNotExist:
+		return wide.Matches(labels.Set{})
+	case selection.NotEquals, selection.NotIn:
+		return (wide.Operator() == selection.NotIn || wide.Operator() == selection.NotEquals) &&
+			narrow.Values().HasAll(wide.ValuesUnsorted()...)
 	}
-	return false
+	return wide.Operator() == selection.Exists || narrow.String() == wide.String()
 }
 
 // coversJudgement is that of what judges one object after the other.
@@ -81,9 +107,33 @@ func (s *ResourceSelector) coversJudgement(other *ResourceSelector) bool {
 		s.hasInputsOf(other)
 }
 
+// coversNamespaces reports whether a selector looks into all namespaces that the other one looks into. Both fields of a
+// selector together are the namespaces of the one and of the other.
 func (s *ResourceSelector) coversNamespaces(other *ResourceSelector) bool {
-	return s.Namespace == "" && s.NamespaceSelector == "" ||
-		s.Namespace == other.Namespace && s.NamespaceSelector == other.NamespaceSelector
+	if s.Namespace == "" && s.NamespaceSelector == "" {
+		return true
+	}
+	named := other.Namespace == "" || other.Namespace == s.Namespace ||
+		coversSelector(s.NamespaceSelector, corev1.LabelMetadataName+"="+other.Namespace)
+	selected := other.NamespaceSelector == "" || coversSelector(s.NamespaceSelector, other.NamespaceSelector) ||
+		s.Namespace != "" && coversSelector(corev1.LabelMetadataName+"="+s.Namespace, other.NamespaceSelector)
+	return named && selected && (other.Namespace != "" || other.NamespaceSelector != "")
+}
+
+// coversSelector reports whether a label selector certainly selects whatever the other one selects. An empty one
+// selects nothing here.
+func coversSelector(wide, narrow string) bool {
+	if wide == narrow {
+		return true
+	}
+	holds, err := labels.ParseToRequirements(wide)
+	held, fault := labels.ParseToRequirements(narrow)
+	if err != nil || fault != nil {
+		return false
+	}
+	return len(holds) > 0 && all(holds, func(w labels.Requirement) bool {
+		return slices.ContainsFunc(held, func(n labels.Requirement) bool { return implies(&n, &w) })
+	})
 }
 
 // hasInputsOf reports whether equal conditions and scripts are asked about the same inputs.

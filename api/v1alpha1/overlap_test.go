@@ -23,6 +23,9 @@ func TestCovers(t *testing.T) {
 			s.LabelFilters = []LabelFilter{{Key: "app", Operation: operation, Value: &value}}
 		})
 	}
+	within := func(selector, namespace string) ResourceSelector {
+		return edited(func(s *ResourceSelector) { s.NamespaceSelector, s.Namespace = selector, namespace })
+	}
 	tests := []struct {
 		name         string
 		wide, narrow ResourceSelector
@@ -47,6 +50,21 @@ func TestCovers(t *testing.T) {
 		},
 		{"a namespace", pods, edited(func(s *ResourceSelector) { s.Namespace = "a" }), "Pod", ""},
 		{"two namespaces", edited(func(s *ResourceSelector) { s.Namespace = "b" }), edited(func(s *ResourceSelector) { s.Namespace = "a" }), "", ""},
+		{"a label of namespaces, all", pods, within("env=a", ""), "Pod", ""},
+		{"one of several values", within("env in (a,b)", ""), within("env=a", ""), "Pod", ""},
+		{"two spellings of one value", within("env in (a)", ""), within("env==a", ""), "Pod", "Pod"},
+		{"values in common", within("env in (a,b)", ""), within("env in (b,c)", ""), "", ""},
+		{"one more requirement", within("env in (a,b)", ""), within("tier=x,env=b", ""), "Pod", ""},
+		{"another key", within("env=a", ""), within("tier=a", ""), "", ""},
+		{"no value, one value", within("env", ""), within("env in (a,b)", ""), "Pod", ""},
+		{"not one value, another", within("env!=c", ""), within("env in (a,b)", ""), "Pod", ""},
+		{"not two values, not three", within("env notin (c,d)", ""), within("env notin (c,d,e)", ""), "Pod", ""},
+		{"not a value, absent", within("env!=c", ""), within("!env", ""), "Pod", ""},
+		{"a name in a list of names", within("kubernetes.io/metadata.name in (a,b)", ""), within("", "a"), "Pod", ""},
+		{"a name as a label", within("", "a"), within("kubernetes.io/metadata.name=a", ""), "Pod", "Pod"},
+		{"a name that a label may have", within("env=a", ""), within("", "a"), "", ""},
+		{"a name or labels, each", within("env=a", "b"), within("env=a", ""), "Pod", ""},
+		{"not a selector", within("env in (a", ""), within("env=a", ""), "", ""},
 		{"an age", pods, edited(func(s *ResourceSelector) { s.MinAgeSeconds = ptr.To[int64](1) }), "Pod", ""},
 		{"a script", pods, edited(func(s *ResourceSelector) { s.Evaluate = "x" }), "Pod", ""},
 		{"a finding", pods, edited(func(s *ResourceSelector) { s.Finding = &FindingSelector{Type: FindingUnused} }), "Pod", ""},
