@@ -130,7 +130,8 @@ func (r *reading) isOptional(selected ast.SelectExpr) bool {
 	return ok && property.Default == nil
 }
 
-// pathOf writes what an expression selects: object.spec.containers[].name. It is empty for what is not made of names.
+// pathOf writes what an expression selects: object.spec.containers[0].name, or containers[] where the index is no
+// number. It is empty for what is not made of names.
 func pathOf(e ast.Expr) string {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -142,8 +143,18 @@ func pathOf(e ast.Expr) string {
 	case ast.CallKind:
 		if call := e.AsCall(); call.FunctionName() == operators.Index {
 			if of := pathOf(call.Args()[0]); of != "" {
-				return of + "[]"
+				return of + "[" + numberIn(call.Args()[1]) + "]"
 			}
+		}
+	}
+	return ""
+}
+
+// numberIn is the number that an expression is. Empty for any other.
+func numberIn(e ast.Expr) string {
+	if e.Kind() == ast.LiteralKind {
+		if n, ok := e.AsLiteral().(types.Int); ok {
+			return strconv.FormatInt(int64(n), 10)
 		}
 	}
 	return ""

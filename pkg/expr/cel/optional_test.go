@@ -36,6 +36,9 @@ func TestMissingFields(t *testing.T) {
 		{"optional values", []string{"object.?status.?reason.orValue('') == '' && object.status.?reason.hasValue()"}, nil},
 		{"a label", []string{"has(object.metadata.labels) && object.metadata.labels['a/b'] == ''"}, []Missing{{0, 1, 54, `object.metadata.labels["a/b"]`}}},
 		{"an entry of a list", []string{"has(object.status.parts) && object.status.parts.exists(p, p.name == p.reason)"}, []Missing{{0, 1, 70, "p.reason"}}},
+		{"only the outer one asked", []string{"has(object.status) && object.status.reason == ''"}, []Missing{{0, 1, 36, "object.status.reason"}}},
+		{"of the first entry", []string{"object.status.parts[0].reason == ''"}, []Missing{{0, 1, 14, "object.status.parts"}, {0, 1, 23, "object.status.parts[0].reason"}}},
+		{"asked of the first entry", []string{"has(object.status.parts) && has(object.status.parts[0].reason) && object.status.parts[0].reason == ''"}, nil},
 		{"what does not compile", []string{"object.status.reason ==", "object.status.other == 1"}, nil},
 	}
 	for _, tt := range tests {
