@@ -94,6 +94,7 @@ func (c *Checker) Check(ctx context.Context, d *manifest.Document) (*Result, err
 func (c *Checker) WithoutScripts(ctx context.Context, d *manifest.Document) *Result {
 	result := &Result{Document: d, Cleaner: &v1alpha1.Cleaner{}}
 	result.Problems = append(result.Problems, c.schema.unknownFields(d)...)
+	result.Problems = append(result.Problems, c.schema.booleans(d)...)
 	errs, stored := c.schema.validate(ctx, d.Value)
 	for _, err := range errs {
 		if p := c.schema.reword(d, err); p.Code == codes.FieldRule || !result.has(p.Field) {

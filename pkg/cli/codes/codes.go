@@ -22,6 +22,7 @@ const (
 
 	YAMLSyntax    Code = "E-YML-001"
 	YAMLDuplicate Code = "E-YML-002"
+	YAMLBoolean   Code = "W-YML-001"
 
 	KindWrong         Code = "E-CLN-001"
 	FieldUnknown      Code = "E-CLN-002"
@@ -120,6 +121,7 @@ func fileTable() [][2]string {
 		{string(FileEmpty), "a file holds nothing"},
 		{string(YAMLSyntax), "a document is not valid YAML or JSON"},
 		{string(YAMLDuplicate), "a key stands twice in the same map"},
+		{string(YAMLBoolean), "a word without quotes that YAML 1.1 takes for true or false"},
 		{string(KindWrong), "the document is almost a Cleaner: its apiVersion or kind is wrong"},
 		{string(FieldUnknown), "Cleaners have no such field"},
 		{string(FieldMissing), "a required field is missing"},

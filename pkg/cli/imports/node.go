@@ -120,11 +120,8 @@ func removeField(node *yamlnode.Node, path string) bool {
 
 // quoteWords quotes texts that are true or false to Kubernetes, which reads YAML 1.1, and not to the encoder.
 func quoteWords(node *yamlnode.Node) {
-	if node.Kind == yamlnode.ScalarNode && node.Tag == "!!str" && node.Style == 0 {
-		switch strings.ToLower(node.Value) {
-		case "y", "yes", "on", "n", "no", "off":
-			node.Style = yamlnode.DoubleQuotedStyle
-		}
+	if _, is := manifest.BooleanWord(node); is {
+		node.Style = yamlnode.DoubleQuotedStyle
 	}
 	for _, child := range node.Content {
 		quoteWords(child)

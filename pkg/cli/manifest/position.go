@@ -55,6 +55,21 @@ func Meant(node *yamlnode.Node) *yamlnode.Node {
 	return node
 }
 
+// BooleanWord is the boolean for which YAML 1.1, which kubectl reads, takes a scalar that others take for a text.
+func BooleanWord(node *yamlnode.Node) (means, is bool) {
+	const quoted = yamlnode.SingleQuotedStyle | yamlnode.DoubleQuotedStyle | yamlnode.LiteralStyle | yamlnode.FoldedStyle
+	if node.Kind != yamlnode.ScalarNode || node.ShortTag() != "!!str" || node.Style&(quoted|yamlnode.TaggedStyle) != 0 {
+		return false, false
+	}
+	switch node.Value {
+	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON":
+		return true, true
+	case "n", "N", "no", "No", "NO", "off", "Off", "OFF":
+		return false, true
+	}
+	return false, false
+}
+
 // Find returns the line of a field such as "spec.resourceSelectors[0].kind" and its value. When it is not there, it is
 // the line of the nearest part of the path that is, and the value is nil.
 func (d *Document) Find(path string) (line int, value *yamlnode.Node) {
