@@ -236,10 +236,11 @@ func (c *changes) setTime(r *recipe, title, list *yamlnode.Node) error {
 		return err
 	}
 	var without []string
-	for _, selector := range list.Content {
-		value := timeOf(selector)
+	for i, value := range timesOf(list.Content) {
 		if value == nil {
-			without = append(without, kindAt(selector).Kind)
+			if selector := list.Content[i]; !isTimeless(selector) { // that stays as it is
+				without = append(without, kindAt(selector).Kind)
+			}
 			continue
 		}
 		if value.Tag != "!!int" {

@@ -75,7 +75,11 @@ func TestApply(t *testing.T) {
 		"times in two of them":  {changes{long: "3d"}, podSelector + conditions("a > duration('1h')", "b > duration('1h')"), "or there are several"},
 		"an age":                {changes{long: "90s"}, podSelector + "      minAgeSeconds: 60 # old\n", podSelector + "      minAgeSeconds: 90 # 90s\n"},
 		"a finding without one": {changes{long: "1m"}, podSelector + "      finding: {type: Failed}\n", podSelector + "      finding: {type: Failed, forSeconds: 60}\n"},
-		"no time":               {changes{long: "1m"}, podSelector, "--for is not for it"},
+		"a finding beside an age": {
+			changes{long: "90s"}, podSelector + "      finding: {type: Expired}\n" + podSelector + "      minAgeSeconds: 60\n",
+			podSelector + "      finding: {type: Expired}\n" + podSelector + "      minAgeSeconds: 90\n",
+		},
+		"no time": {changes{long: "1m"}, podSelector, "--for is not for it"},
 	} {
 		c.changes.act = "Scan"
 		got, _, err := c.changes.apply(withSelectors(t, c.selectors))

@@ -50,36 +50,69 @@ func short(long time.Duration) string {
 	return fmt.Sprintf("%ds", long/time.Second)
 }
 
+// timesOf are the times of the selectors, each nil where there is none, or there are several. Where no selector has
+// one, those with findings get one.
+func timesOf(selectors []*yamlnode.Node) []*yamlnode.Node {
+	times, any := make([]*yamlnode.Node, len(selectors)), false
+	for i, selector := range selectors {
+		times[i] = timeOf(selector)
+		any = any || times[i] != nil
+	}
+	for i, selector := range selectors {
+		if !any && isTimeless(selector) {
+			times[i] = newTime(selector)
+		}
+	}
+	return times
+}
+
 // timeOf is the time of a selector: for how long its finding must have been there; or else the one duration in its
-// conditions; or else its age; or else that of a finding that has none yet. Nil when there is none, or there are
-// several.
+// conditions; or else its age.
 func timeOf(selector *yamlnode.Node) *yamlnode.Node {
 	_, finding := manifest.Child(selector, "finding")
 	if _, value := manifest.Child(finding, "forSeconds"); value != nil {
 		return value
 	}
+	switch expressions, different := durationsIn(selector); {
+	case len(expressions) > 1 || different > 1:
+		return nil
+	case len(expressions) == 1:
+		return expressions[0]
+	}
+	_, age := manifest.Child(selector, "minAgeSeconds")
+	return age
+}
+
+// durationsIn are the conditions of a selector that have durations, and how many different ones there are.
+func durationsIn(selector *yamlnode.Node) (expressions []*yamlnode.Node, different int) {
 	_, conditions := manifest.Child(selector, "matchConditions")
-	expressions, different := map[*yamlnode.Node]bool{}, map[string]bool{}
-	if conditions != nil {
-		for _, condition := range conditions.Content {
-			_, expression := manifest.Child(condition, "expression")
-			for _, match := range durations.FindAllStringSubmatch(textOf(expression), -1) {
-				expressions[expression], different[match[1]] = true, true
-			}
+	if conditions == nil {
+		return nil, 0
+	}
+	found := map[string]bool{}
+	for _, condition := range conditions.Content {
+		_, expression := manifest.Child(condition, "expression")
+		matches := durations.FindAllStringSubmatch(textOf(expression), -1)
+		if len(matches) > 0 {
+			expressions = append(expressions, expression)
+		}
+		for _, match := range matches {
+			found[match[1]] = true
 		}
 	}
-	if len(expressions) > 1 || len(different) > 1 {
-		return nil
-	}
-	for expression := range expressions {
-		return expression
-	}
-	if _, age := manifest.Child(selector, "minAgeSeconds"); age != nil {
-		return age
-	}
-	if finding == nil {
-		return nil
-	}
+	return expressions, len(found)
+}
+
+// isTimeless reports whether a selector has a finding, and no time at all.
+func isTimeless(selector *yamlnode.Node) bool {
+	_, finding := manifest.Child(selector, "finding")
+	expressions, _ := durationsIn(selector)
+	return finding != nil && len(expressions) == 0 && timeOf(selector) == nil
+}
+
+// newTime gives the finding of a selector a time.
+func newTime(selector *yamlnode.Node) *yamlnode.Node {
+	_, finding := manifest.Child(selector, "finding")
 	value := &yamlnode.Node{Kind: yamlnode.ScalarNode, Tag: "!!int", Value: "0"}
 	finding.Content = append(
 		finding.Content,

@@ -97,8 +97,8 @@ func times(r *recipe) (old []time.Duration) {
 	if at == nil {
 		return nil
 	}
-	for _, selector := range at.Content {
-		text := textOf(timeOf(selector))
+	for _, value := range timesOf(at.Content) {
+		text := textOf(value)
 		if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
 			old = append(old, time.Duration(seconds)*time.Second)
 		}
