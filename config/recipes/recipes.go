@@ -75,14 +75,20 @@ func read(dir fs.FS, name string) (Recipe, error) {
 	}
 	recipe.Cleaner, recipe.Readme = string(cleaner), string(readme)
 	for _, text := range []*string{&recipe.Finds, &recipe.AlsoHits, &recipe.Needs, &recipe.Arm} {
-		*text = relativeLink.ReplaceAllString(*text, "$1 ($2)")
+		*text = toRecipe.ReplaceAllString(toPage.ReplaceAllString(*text, "$1 (" + pages + "$2)"), "$1")
 	}
 	return recipe, nil
 }
 
-// relativeLink is a link to a file of the repository. In a Cleaner that somebody wrote to a file of their own it would
-// lead nowhere; there, the path in the repository stands.
-var relativeLink = regexp.MustCompile(`\[([^\]]+)\]\((?:\.\./)+([^)]+)\)`)
+// pages is where people read the pages of the repository.
+const pages = "https://github.com/kubecleaner/kubecleaner/blob/main/"
+
+// toPage is a link to a page of the repository, and toRecipe one to another recipe. In a Cleaner that somebody wrote to
+// a file of their own they would lead nowhere; there, the page's address stands, and the name of the recipe.
+var (
+	toPage   = regexp.MustCompile(`\[([^\]]+)\]\((?:\.\./)+(docs/[^)]+)\)`)
+	toRecipe = regexp.MustCompile(`\[([^\]]+)\]\(\.\./[^)]+\)`)
+)
 
 // parse reads a README: a title, the group, and the four sections in their order.
 func parse(text string) (Recipe, error) {

@@ -51,7 +51,8 @@ func (j *job) tellActing(from source, acting []*draft) {
 	j.differsAll("an object that changed after it was found is judged again before it is deleted, and a run that cannot read everything " +
 		"touches nothing")
 	if slices.ContainsFunc(acting, func(d *draft) bool { return mayMeetProtected(&d.cleaner.Spec) }) {
-		j.differsAll("protected objects are left alone, such as everything in kube-system; docs/how-to/protection.md has the list")
+		j.differsAll("protected objects are left alone, such as everything in kube-system; " +
+			terminal.Docs + "how-to/protection.md has the list")
 	}
 }
 

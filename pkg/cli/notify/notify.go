@@ -154,7 +154,7 @@ func chooseNotifications(cleaner *v1alpha1.Cleaner, wanted []string) ([]v1alpha1
 	case len(sent) > 0:
 		return sent, nil
 	case len(wanted) == 0:
-		return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q sends no messages", cleaner.Name), "docs/how-to/notifications.md says how to add a notification; CleanerReport and Event stay in the cluster")
+		return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q sends no messages", cleaner.Name), terminal.Docs+"how-to/notifications.md says how to add a notification; CleanerReport and Event stay in the cluster")
 	case slices.Contains(names, wanted[0]):
 		return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("notification %q of cleaner %q is sent to no service: the operator writes it into the cluster", wanted[0], cleaner.Name), "")
 	case len(names) == 0:

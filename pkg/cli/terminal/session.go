@@ -20,6 +20,9 @@ import (
 // Program is how users call the program.
 const Program = "kubectl cleaner"
 
+// Docs is where people read the pages of docs/, who have the plugin and not the repository.
+const Docs = "https://github.com/kubecleaner/kubecleaner/blob/main/docs/"
+
 // Options are what the commands need from outside.
 type Options struct {
 	// Version is the program's.
