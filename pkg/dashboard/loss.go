@@ -5,6 +5,7 @@ package dashboard
 
 import (
 	"context"
+	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -23,6 +24,23 @@ func (p *person) warnings(ctx context.Context, run *v1alpha1.CleanerRun) []strin
 		return []string{"It is not known which objects get a copy: the Cleaner cannot be read: " + terminal.OneLine(err.Error())}
 	}
 	return lossOf(cleaner, run)
+}
+
+// loss says what no restore brings back of objects of a kind that a Cleaner with the usual options deletes.
+func loss(r *http.Request, _ *person) (int, any, error) {
+	kind := schema.GroupVersionKind{Group: r.URL.Query().Get("group"), Kind: r.URL.Query().Get("kind")}
+	answer := Loss{Warnings: []string{}}
+	if why := journal.WhyKindLacksCopies(kind.GroupKind()); why != "" {
+		answer.Warnings = append(answer.Warnings, noCopyOf(why))
+	}
+	if with := guard.DeletedWith([]object.Kind{{GroupVersionKind: kind}}, nil); with != "" {
+		answer.Warnings = append(answer.Warnings, with)
+	}
+	return http.StatusOK, answer, nil
+}
+
+func noCopyOf(what string) string {
+	return "No copy is kept of " + what + ": no restore brings those back."
 }
 
 // lossOf says which planned objects get no copy, and what is deleted together with them.
@@ -48,7 +66,7 @@ func lossOf(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) []string {
 		words := named(run, func(kind schema.GroupVersionKind) bool {
 			return journal.KindLacksCopies(cleaner, kind.GroupKind())
 		})
-		all = append(all, "No copy is kept of "+journal.MayLackCopies(cleaner)+": no restore brings those back."+words)
+		all = append(all, noCopyOf(journal.MayLackCopies(cleaner))+words)
 	}
 	if run.Spec.Action != v1alpha1.ActionDelete {
 		return all

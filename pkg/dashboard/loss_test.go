@@ -4,6 +4,7 @@
 package dashboard
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -40,5 +41,24 @@ func TestLossOf(t *testing.T) {
 	}
 	if got := of(secret, "ConfigMap"); got != "" {
 		t.Errorf("of a ConfigMap, which has a copy: %q", got)
+	}
+}
+
+// TestLossOfAKind: the page warns before somebody makes a Cleaner, by the same rules.
+func TestLossOfAKind(t *testing.T) {
+	page := visit(t, env.Config)
+	for query, want := range map[string]string{
+		"kind=PersistentVolumeClaim": "takes along the data of its volume",
+		"kind=Pod":                   "No copy is kept of Pod objects that a controller manages",
+		"group=batch&kind=Job":       "No copy is kept of finished Jobs",
+		"kind=ConfigMap":             "",
+		"group=example.com&kind=Pod": "",
+	} {
+		var got Loss
+		page.wants(http.StatusOK, http.MethodGet, "loss?"+query, nil, &got)
+		text := strings.Join(got.Warnings, " ")
+		if !strings.Contains(text, want) || want == "" && text != "" {
+			t.Errorf("%s: %q", query, text)
+		}
 	}
 }

@@ -166,6 +166,7 @@ func rights(of, run, copies, team string, manifest Manifest, decision PlanDecisi
 		get("findings", "findings?namespace="+team, everybody, everybody, everybody, everybody), // with what could not be read
 		get("findings/cleaner", "findings/cleaner?namespace="+team+"&kind=ConfigMap&type=Unused", "200", "422", "422", "422"),
 		get("why", "why?"+object, everybody, everybody, everybody, everybody),
+		get("loss", "loss?kind=Pod", everybody, everybody, everybody, everybody),
 		get("reports", "", "200", "200", noReports, noReports),
 		get("reports/{name}", "reports/"+of, nothingHere, nothingHere, noReport, noReport),
 		post("reports/{name}/rollback", "reports/"+of+"/rollback", nil, "200", noSecret, noRuns, noRuns),

@@ -132,6 +132,7 @@ func (s *Server) routes() map[string]answers {
 		"GET " + api + "findings":                     s.findings,
 		"GET " + api + "findings/cleaner":             s.findingsCleaner,
 		"GET " + api + "why":                          s.why,
+		"GET " + api + "loss":                         loss,
 		"GET " + api + "doctor":                       s.doctor,
 		"GET " + api + "library":                      library,
 		"GET " + api + "library/{name}":               libraryItem,

@@ -186,6 +186,11 @@ type Preview struct {
 	Name string `json:"name,omitempty"`
 }
 
+// Loss says of a kind, in sentences, which objects get no copy when they are deleted, and what is deleted with them.
+type Loss struct {
+	Warnings []string `json:"warnings"`
+}
+
 // Progress is how far a preview is.
 type Progress struct {
 	Text string `json:"text"`

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/lib/api';
 import { Decide, EndNote } from '../src/pages/plan';
 import { runBars, runText } from '../src/pages/cleaner';
+import { MakePage } from '../src/pages/make';
 import { Stages } from '../src/pages/run';
 import { Nothing } from '../src/pages/findings';
 import { allDays, Content } from '../src/pages/overview';
@@ -103,6 +104,21 @@ describe('Preview', () => {
     expect(root.textContent).toContain('A note.');
     await show(<Preview of={{ yaml: 'action: Delete' }} />);
     for (const old of ['3 matched', 'A note.', 'Done']) expect(root.textContent).not.toContain(old);
+    fetched.mockRestore();
+  });
+});
+
+describe('make a Cleaner', () => {
+  it('shows what the server says that no restore brings back', async () => {
+    const warning = 'A Namespace takes everything along that is in it: of that there are no copies.';
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (path) => new Response(JSON.stringify(String(path).includes('/loss?kind=ConfigMap') ? { warnings: [warning] } : {})));
+    await show(<LocationProvider><MakePage /></LocationProvider>);
+    expect(root.querySelector('#action option:last-child')!.textContent).toBe('Delete');
+    await vi.waitFor(() => expect(root.querySelector('#action option:last-child')!.textContent).toBe('Delete: not all can be restored'));
+    const action = root.querySelector<HTMLSelectElement>('#action')!;
+    action.value = 'Delete';
+    await act(() => { action.dispatchEvent(new Event('change', { bubbles: true })); });
+    expect(root.textContent).toContain(warning);
     fetched.mockRestore();
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { ApiError, get, query, send, stream, whenSignedOut } from '../src/lib/api';
 import { diff } from '../src/lib/diff';
 import { takeKey, withKey } from '../src/lib/key';
-import { cleanerOf, lossText, nameOf, splitVersion, yaml } from '../src/lib/make';
+import { cleanerOf, nameOf, splitVersion, yaml } from '../src/lib/make';
 import { exact, readable, relative, seconds } from '../src/lib/time';
 import { bytes, count, mergeChecks, roleOf, tone, freedText, freesText, plural, unreadText } from '../src/lib/words';
 
@@ -111,8 +111,6 @@ describe('diff', () => {
 describe('make', () => {
   const wish = { name: 'x', group: 'batch', version: 'v1', kind: 'Job', namespace: 'true', type: 'Finished', forDays: 1, schedule: '0 3 * * *', action: 'Delete', maxCount: 5, approval: true };
   it('limits what deletes', () => expect(cleanerOf(wish).spec).toMatchObject({ blastRadiusLimit: { maxCount: 5 }, approval: { mode: 'Required' } }));
-  it.each([['', 'PersistentVolumeClaim', 'not the data'], ['', 'Namespace', 'not what was in it'], ['batch', 'Job', 'No copy']])('%s/%s is not all in a copy', (group, kind, text) => expect(lossText(group, kind)).toContain(text));
-  it('says nothing of what a copy holds', () => expect(lossText('', 'ConfigMap')).toBe(''));
   it('asks nobody when nobody is to be asked', () => expect(cleanerOf({ ...wish, approval: false }).spec).not.toHaveProperty('approval'));
   it('needs no limit to report', () => expect(cleanerOf({ ...wish, action: 'Scan' }).spec).not.toHaveProperty('blastRadiusLimit'));
   it('needs no approval to report', () => expect(cleanerOf({ ...wish, action: 'Scan' }).spec).not.toHaveProperty('approval'));

@@ -27,16 +27,6 @@ export function cleanerOf(wish: Wish) {
   };
 }
 
-/** lossText says what of the objects of a kind no copy holds. Empty when a copy holds all that people keep in them. */
-export function lossText(group: string, kind: string): string {
-  if (group === '' && kind === 'PersistentVolumeClaim') return 'A restore brings the claim back, not the data: that goes with its volume, unless its persistentVolumeReclaimPolicy is Retain.';
-  if (group === '' && kind === 'Namespace') return 'A restore brings the Namespace back, not what was in it.';
-  if ((group === '' && kind === 'Pod') || (group === 'coordination.k8s.io' && kind === 'Lease') || (group === 'discovery.k8s.io' && kind === 'EndpointSlice')) return `No copy is kept of a ${kind} that a controller manages.`;
-  if (group === 'batch' && kind === 'Job') return 'No copy is kept of a Job that has finished.';
-  if (kind === 'Event' && (group === '' || group === 'events.k8s.io')) return 'No copy is kept of an Event.';
-  return '';
-}
-
 /** splitVersion: apps/v1 is group apps and version v1; v1 has no group. */
 export function splitVersion(apiVersion: string): { group: string; version: string } {
   const at = apiVersion.indexOf('/');

@@ -51,6 +51,8 @@ export interface RunDetail extends RunRow {
 export interface Change extends Omit<Outcome, 'change'> { change: string; was?: string }
 export interface Diff extends Page<Change> { before: string; new: number; gone: number; changed: number; same: number }
 
+export interface Loss { warnings: string[] | null }
+
 export interface Plan {
   run: string; cleaner: string; hash: string; action: string; time: string; waits: boolean; objects: number; expires: string; leftAlone: number;
   message?: string; ended?: string; decidedBy?: string; decidedAt?: string; carriedOutBy?: string; warnings?: string[]; decide: Allowed; unread?: { error: string; hint?: string; missing?: string };

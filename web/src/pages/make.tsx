@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
-import { segment, send } from '../lib/api';
+import { query, segment, send } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
-import { cleanerOf, lossText, nameOf, splitVersion, yaml, type Wish } from '../lib/make';
-import type { Access, CleanerSaved } from '../lib/types';
+import { cleanerOf, nameOf, splitVersion, yaml, type Wish } from '../lib/make';
+import type { Access, CleanerSaved, Loss } from '../lib/types';
 import { plural } from '../lib/words';
 import { Action, Card, Code, denied, Head } from '../ui/basics';
 import { Confirm } from '../ui/dialog';
@@ -50,9 +50,16 @@ function Field({ id, label, value, numeric, hint, onInput }: FieldProps) {
   );
 }
 
+/** useLoss is what no restore brings back of the kind. It is undefined until the server has said it. */
+function useLoss({ group, kind }: Wish): string[] | undefined {
+  const loss = useLoad<Loss>(`loss${query({ group, kind })}`, false);
+  if (loss.error) return [`It is not known which objects get a copy: ${loss.error.message}`];
+  return loss.loading ? undefined : loss.data?.warnings ?? [];
+}
+
 function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => void }) {
   const acts = wish.action !== 'Scan';
-  const loss = lossText(wish.group, wish.kind);
+  const loss = useLoss(wish);
   return (
     <form class="stack" onSubmit={(e) => e.preventDefault()}>
       <Field id="name" label="Name" value={wish.name} onInput={(name) => change({ name })} />
@@ -65,10 +72,10 @@ function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => v
         <label for="action">Action</label>
         <select id="action" value={wish.action} onChange={(e) => change({ action: e.currentTarget.value })}>
           <option value="Scan">Scan: only report</option>
-          <option value="Delete">{loss ? 'Delete: not all can be restored' : 'Delete: with copies'}</option>
+          <option value="Delete">{!loss ? 'Delete' : loss.length ? 'Delete: not all can be restored' : 'Delete: with copies'}</option>
         </select>
       </div>
-      {acts && loss && <p class="note warn">{loss}</p>}
+      {acts && loss?.map((text) => <p key={text} class="note warn">{text}</p>)}
       {acts && (
         <>
           <Field id="max" numeric label="Stop when more than this many match" value={wish.maxCount} onInput={(max) => change({ maxCount: Math.max(1, Number(max) || 1) })} />
@@ -86,7 +93,7 @@ function Create({ wish }: { wish: Wish }) {
   const { route } = useLocation();
   const say = useSay();
   const acts = wish.action !== 'Scan';
-  const loss = lossText(wish.group, wish.kind);
+  const loss = useLoss(wish);
   return (
     <>
       <div><Action label="Create the Cleaner" class="primary" missing={denied(access.data?.rights?.find((right) => right.id === 'cleaners.create'))} onClick={() => setCreating(true)} /></div>
@@ -98,7 +105,7 @@ function Create({ wish }: { wish: Wish }) {
             say(`${wish.name} was created. ${saved?.warnings?.join(' ') ?? ''}`);
           }}>
           <p>{acts ? `It deletes ${wish.kind} objects that match, at most ${plural(wish.maxCount, 'object')} in a run${wish.approval ? ', once a person has approved them' : ''}.` : 'It only reports.'}</p>
-          {acts && loss && <p class="note warn">{loss}</p>}
+          {acts && loss?.map((text) => <p key={text} class="note warn">{text}</p>)}
         </Confirm>
       )}
     </>
