@@ -81,19 +81,3 @@ func startTracing(ctx context.Context, o *options, logger logr.Logger) (stop fun
 		}
 	}, nil
 }
-
-// isOrigin reports whether text is the address of a server, and of nothing on it.
-func isOrigin(text string) bool {
-	address, err := url.Parse(text)
-	return err == nil && isHTTPAddress(text) && strings.Trim(address.Path, "/") == "" &&
-		!strings.ContainsFunc(address.Host, func(r rune) bool { return r > '~' || strings.ContainsRune("<>()|'\"&*_`", r) })
-}
-
-// isHTTPAddress reports whether text is an address with a host, and nothing that a collector would not look at.
-func isHTTPAddress(text string) bool {
-	address, err := url.Parse(text)
-	return err == nil && (address.Scheme == "http" || address.Scheme == "https") && address.Hostname() != "" &&
-		address.User == nil &&
-		address.RawQuery == "" &&
-		address.Fragment == ""
-}

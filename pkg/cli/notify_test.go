@@ -50,6 +50,14 @@ func TestNotifyTest(t *testing.T) {
 		t.Errorf("the service got %s", body)
 	}
 	s.wants(s.call(t.Context(), nil, "notify", "test", c.Name, "good", "--allowed-notification-hosts=127.0.0.1"), codes.ExitDone, "NOTIFICATION   TYPE   RESULT\ngood   Webhook   delivered\n", "")
+	<-bodies
+	s.wants(s.call(t.Context(), nil, "notify", "test", c.Name, "good", "--allowed-notification-hosts=127.0.0.1", "--dashboard-url=https://cleaner.example.com"), codes.ExitDone, "NOTIFICATION   TYPE   RESULT\ngood   Webhook   delivered\n", "")
+	if body := <-bodies; !strings.Contains(body, `"page":"https://cleaner.example.com/cleaners/`+c.Name+`"`) {
+		t.Errorf("the sample does not link to the page: %s", body)
+	}
+	if got := call(t.Context(), t, "", nil, "notify", "test", "x", "--dashboard-url=https://cleaner.example.com/page"); got.code != codes.ExitError || !strings.Contains(got.errOut, "without a path") {
+		t.Errorf("exit %d: %s", got.code, got.errOut)
+	}
 	s.wants(s.call(t.Context(), nil, "notify", "test", c.Name, "report"), codes.ExitError, "",
 		`error: notification "report" of cleaner "unused-NS" is sent to no service: the operator writes it into the cluster   [E-NTF-001]`+"\n")
 	s.wants(s.call(t.Context(), nil, "notify", "test", c.Name, "god"), codes.ExitError, "",

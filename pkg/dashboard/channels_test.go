@@ -5,6 +5,7 @@ package dashboard
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,6 +43,25 @@ func TestChannels(t *testing.T) {
 		for where, got := range map[string][]Channel{"the Cleaner": detail.Channels, "the list": listed} {
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(Channel{})); diff != "" {
 				t.Errorf("%s of %s (-want +got):\n%s", where, name, diff)
+			}
+		}
+	}
+}
+
+// TestSamplesLinkToThePage: only to an address that others can open, and that the server is known to have.
+func TestSamplesLinkToThePage(t *testing.T) {
+	for host, want := range map[string]string{
+		"page.example.com:8443": "https://page.example.com:8443", "localhost:8443": "", "LOCALHOST": "",
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/", nil)
+		r.Host = host
+		hosts := []string{"page.example.com", "localhost"}
+		if got := (&Server{Options: Options{Mode: ModeToken, Hosts: hosts}}).ownAddress(r); got != want {
+			t.Errorf("%s: %q, want %q", host, got, want)
+		}
+		for _, without := range []Options{{Mode: ModeToken}, {Mode: ModeLocal, Hosts: hosts}} {
+			if got := (&Server{Options: without}).ownAddress(r); got != "" {
+				t.Errorf("%s of %+v: %q", host, without, got)
 			}
 		}
 	}

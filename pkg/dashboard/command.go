@@ -138,7 +138,11 @@ func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, err
 	}
 	defer leave()
-	args := []string{"test", "--", r.PathValue("name")}
+	args := []string{"test"}
+	if page := s.ownAddress(r); page != "" {
+		args = append(args, "--dashboard-url="+page)
+	}
+	args = append(args, "--", r.PathValue("name"))
 	if channel := r.URL.Query().Get("notification"); channel != "" {
 		args = append(args, channel)
 	}
@@ -150,6 +154,15 @@ func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
 		text = err.Error()
 	}
 	return http.StatusOK, CommandResult{OK: err == nil, Output: text}, nil
+}
+
+// ownAddress is where everybody finds this page, as the request says and the option Hosts confirms. Empty for a page
+// that one person opened on his own machine.
+func (s *Server) ownAddress(r *http.Request) string {
+	if s.Mode == ModeLocal || len(s.Hosts) == 0 || strings.EqualFold(nameOf(r.Host), "localhost") {
+		return ""
+	}
+	return "https://" + r.Host
 }
 
 // restorePlan is what a restore would do now: the API server tries it.

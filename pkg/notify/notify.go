@@ -107,16 +107,19 @@ func (s *Sender) deliver(ctx context.Context, channel channel, values values, li
 	return permanent(fault.Words)
 }
 
-// pageOf is where people find a run on the page: what a plan waits for is decided on a page of its own.
+// pageOf is where people find a run on the page: what a plan waits for is decided on a page of its own. The run of a
+// sample does not exist, but its Cleaner does.
 func (s *Sender) pageOf(message Message) string {
-	kind := "runs"
+	kind, name := "runs", message.Run.Name
 	switch {
-	case s.Page == "" || message.Test:
+	case s.Page == "":
 		return ""
+	case message.Test:
+		kind, name = "cleaners", message.Run.Spec.Cleaner
 	case message.Run.Status.Phase == v1alpha1.RunAwaitingApproval:
 		kind = "plans"
 	}
-	return strings.TrimSuffix(s.Page, "/") + "/" + kind + "/" + url.PathEscape(message.Run.Name)
+	return strings.TrimSuffix(s.Page, "/") + "/" + kind + "/" + url.PathEscape(name)
 }
 
 // channelOf returns the channel of a type.

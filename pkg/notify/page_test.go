@@ -52,7 +52,7 @@ func TestMessagesLinkToThePage(t *testing.T) {
 	})
 }
 
-// Mails have the address as it is, and a sample has none: its run does not exist.
+// Mails have the address as it is. A sample leads to the Cleaner: its run does not exist.
 func TestLinkInAMail(t *testing.T) {
 	message := waiting()
 	s := &Sender{Page: "https://cleaner.example.com"}
@@ -65,7 +65,10 @@ func TestLinkInAMail(t *testing.T) {
 		}
 	}
 	message.Test = true
-	if got := s.pageOf(message); got != "" {
-		t.Errorf("a sample links to %s", got)
+	message.page = s.pageOf(message)
+	r = newReport(message, strings.TrimSpace)
+	want = "The Cleaner on the page: https://cleaner.example.com/cleaners/stale-configmaps\n"
+	if text := plainText().join(plainText().render(r, true, maxMail, plainText().length).sections) + "\n"; !strings.Contains(text, want) {
+		t.Errorf("%q is missing in the sample\n%s", want, text)
 	}
 }

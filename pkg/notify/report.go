@@ -97,7 +97,9 @@ func waysOf(message Message, document Document) (ways []fact, link string) {
 			{"Reject", "kubectl cleaner reject " + document.Run},
 		}
 	}
-	if !message.Test {
+	if message.Test {
+		link = "The Cleaner on the page"
+	} else {
 		label := "All of this run"
 		if document.ObjectsOmitted > 0 {
 			label = "What the record of this run lists"

@@ -7,24 +7,17 @@ package notify
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/uuid"
-	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // timeout bounds one message, with the few tries of the sender.
@@ -36,6 +29,7 @@ type options struct {
 	cluster.Connection
 	caFile  string
 	allowed string
+	page    string
 }
 
 // Command is what users call.
@@ -71,6 +65,7 @@ func testCommand(s *terminal.Session) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.caFile, "notify-ca-file", "", "file with certificates (PEM) of authorities to trust besides the system's, as the operator's flag of this name")
 	cmd.Flags().StringVar(&o.allowed, "allowed-notification-hosts", "", "comma-separated hosts that a sample may be sent to although they are this machine or have a private address, as the operator's flag of this name")
+	cmd.Flags().StringVar(&o.page, "dashboard-url", "", "address of the page, to which the sample then links, as the operator's flag of this name")
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = o.complete
 	return cmd
@@ -101,13 +96,9 @@ func (o *options) complete(cmd *cobra.Command, given []string,
 }
 
 func (o *options) run(ctx context.Context, args []string) error {
-	authorities, err := notify.Authorities(o.caFile)
+	senderTo, err := o.senderTo()
 	if err != nil {
-		return terminal.Fail(codes.FileUnreadable, err, "")
-	}
-	var allowed egress.Hosts
-	if err := allowed.Set(o.allowed); err != nil {
-		return terminal.Fail(codes.UsageWrong, fmt.Errorf("--allowed-notification-hosts: %w", err), "")
+		return err
 	}
 	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
@@ -124,10 +115,8 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if kept := keptInCluster(cleaner); len(args) == 1 && len(kept) > 0 {
 		o.Note("no sample of %s: the operator writes it into the cluster", strings.Join(kept, ", "))
 	}
-	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(allowed, api.Config.Host),
-		clock.RealClock{})
 	message := notify.Message{Cleaner: cleaner, Run: sample(cleaner, o.Now()), Test: true}
-	failed, err := o.deliverSamples(ctx, api, sender, chosen, message)
+	failed, err := o.deliverSamples(ctx, api, senderTo(api.Config.Host), chosen, message)
 	if err != nil {
 		return err
 	}
@@ -195,49 +184,4 @@ func (o *options) deliverSamples(ctx context.Context, api *cluster.Client, sende
 		}
 	}
 	return failed, nil
-}
-
-func deliverSample(ctx context.Context, api *cluster.Client, sender *notify.Sender, n v1alpha1.Notification,
-	message notify.Message,
-) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	actor := action.NewActor(api.Raw).ForRun(clock.RealClock{}, func(error) bool { return false })
-	read := func(ctx context.Context, secret object.Object, _ *v1alpha1.ServiceAccountRef) (*object.Object, error) {
-		return actor.Live(ctx, secret)
-	}
-	settings, err := notify.ReadSettings(ctx, read, n.NotificationRef, nil)
-	if err != nil {
-		return err
-	}
-	if message.Cleaner.Spec.ServiceAccountRef != nil { // as the operator does it
-		settings.Limited = n.NotificationRef.Namespace
-	}
-	send := sender.New(n.Type)
-	if send == nil {
-		return fmt.Errorf("this version does not know the type %q", n.Type)
-	}
-	return send(ctx, settings, message)
-}
-
-// sample is the record of a run that did not take place, and says so.
-func sample(cleaner *v1alpha1.Cleaner, now time.Time) *v1alpha1.CleanerRun {
-	at := metav1.NewTime(now)
-	sample := &v1alpha1.CleanerRun{
-		Spec: v1alpha1.CleanerRunSpec{
-			Cleaner: cleaner.Name, CleanerUID: cleaner.UID, NominalTime: at,
-			Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionScan,
-		},
-		Status: v1alpha1.CleanerRunStatus{
-			Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonCompleted, StartTime: &at, CompletionTime: &at,
-			Message:   "This is a test of the notification: nothing was run, and there is no such object.",
-			RunCounts: v1alpha1.RunCounts{Considered: 1, Matched: 1},
-			Objects: []v1alpha1.ObjectOutcome{{
-				APIVersion: "v1", Kind: "ConfigMap", Namespace: "example", Name: "example", Outcome: v1alpha1.OutcomeMatched,
-				Message: "what a script says of an object stands here",
-			}},
-		},
-	}
-	sample.Name, sample.UID = v1alpha1.RunName(cleaner.Name, now), uuid.NewUUID()
-	return sample
 }
