@@ -131,6 +131,12 @@ type CleanerRunStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
+	// judgedTime is when the run had read and judged everything. A run that deletes or changes objects had also written
+	// down what it was going to touch, with copies: from then on it acts. Absent as long as it reads and judges, and of a
+	// run that ended before it had judged everything.
+	// +optional
+	JudgedTime *metav1.Time `json:"judgedTime,omitempty"`
+
 	// completionTime is when the run ended.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`

@@ -330,6 +330,10 @@ func (in *CleanerRunStatus) DeepCopyInto(out *CleanerRunStatus) {
 		in, out := &in.StartTime, &out.StartTime
 		*out = (*in).DeepCopy()
 	}
+	if in.JudgedTime != nil {
+		in, out := &in.JudgedTime, &out.JudgedTime
+		*out = (*in).DeepCopy()
+	}
 	if in.CompletionTime != nil {
 		in, out := &in.CompletionTime, &out.CompletionTime
 		*out = (*in).DeepCopy()

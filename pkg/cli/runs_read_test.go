@@ -36,6 +36,9 @@ func outcomeOf(outcome v1alpha1.OutcomeResult, namespace, name, reason string) v
 	return v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: name, Outcome: outcome, Reason: reason, Message: "unused"}
 }
 
+// after is so long after nominal.
+func after(d time.Duration) *metav1.Time { return &metav1.Time{Time: nominal.Add(d)} }
+
 // aDayLater makes the program believe that a day has passed since nominal.
 func aDayLater(o *terminal.Options) { o.Now = func() time.Time { return nominal.Add(24 * time.Hour) } }
 
@@ -65,13 +68,14 @@ func TestRunIsReadByPeople(t *testing.T) {
 	}})
 	run := s.recordOf(c, time.Hour, v1alpha1.CleanerRunStatus{
 		Phase: v1alpha1.RunFailed, Reason: v1alpha1.ReasonPartiallyFailed, Message: "4 of 9 objects matched; 2 deleted, 1 failed.", Duration: &metav1.Duration{Duration: 1234 * time.Millisecond},
+		StartTime: after(time.Hour), JudgedTime: after(time.Hour + 5*time.Second), CompletionTime: after(time.Hour + 66*time.Second), Intent: &v1alpha1.RunIntent{Namespace: "x", Attempt: "x", Head: "x"},
 		Copies: &v1alpha1.RunCopies{Objects: 2, Storage: v1alpha1.StorageSecret, ExpirationTime: metav1.NewTime(nominal.AddDate(0, 0, 7))},
 		Objects: []v1alpha1.ObjectOutcome{
 			outcomeOf(v1alpha1.OutcomeProtected, "shop", "kept", "annotated cleaner/protect"), outcomeOf(v1alpha1.OutcomeDeleted, "shop", "b", ""),
 			outcomeOf(v1alpha1.OutcomeDeleted, "blog", "a", ""), outcomeOf(v1alpha1.OutcomeDenied, "shop", "c", "a webhook said no"),
 		},
 	})
-	const head = "run unused-NS-SECONDS of cleaner unused-NS: Delete, Failed: PartiallyFailed, 23h ago, took 1.2s\n4 of 9 objects matched; 2 deleted, 1 failed.\n" +
+	const head = "run unused-NS-SECONDS of cleaner unused-NS: Delete, Failed: PartiallyFailed, 23h ago, took 1.2s\ndue 2027-01-15T09:00:00Z, waited <1s, read and judged for 5s, acted for 1m1s\n4 of 9 objects matched; 2 deleted, 1 failed.\n" +
 		"copies of 2 objects until 2027-01-22T08:00:00Z: kubectl cleaner restore unused-NS-SECONDS\n\n"
 	const columns = "OUTCOME   NAMESPACE   KIND   NAME   WHY\n"
 	s.wants(s.call(t.Context(), aDayLater, "runs", run.Name), codes.ExitDone, head+columns+"Denied   shop   ConfigMap   c   a webhook said no\n"+

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 )
 
 // The states of Stage.
@@ -24,21 +27,30 @@ func stagesOf(run *v1alpha1.CleanerRun) []Stage {
 	status := &run.Status
 	ended := status.Phase.Final()
 	judged := ended || status.Intent != nil || status.Phase != ""
+	spent := cluster.SpentOf(run)
 	stages := []Stage{
-		{Name: "Requested", State: stageDone, Time: &run.Spec.NominalTime.Time, Text: string(run.Spec.Trigger)},
 		{
-			Name: "Read and judged", State: stateIf(judged, stageDone, stageActive), Time: timeOf(status.StartTime),
-			Text: fmt.Sprintf("%d considered, %d matched", status.Considered, status.Matched),
+			Name: "Waited", State: stageDone, Time: &run.Spec.NominalTime.Time, TookSeconds: secondsOf(spent.Waited),
+			Text: string(run.Spec.Trigger),
+		},
+		{
+			Name: "Read and judged", State: stateIf(judged, stageDone, stageActive), Time: timeOf(spent.Started),
+			TookSeconds: secondsOf(spent.Judged),
+			Text:        fmt.Sprintf("%d considered, %d matched", status.Considered, status.Matched),
 		},
 	}
 	if run.Spec.Action != v1alpha1.ActionScan {
-		stages = append(stages, actedOf(status))
+		acts := actedOf(status)
+		if status.Intent != nil {
+			acts.Time, acts.TookSeconds = timeOf(status.JudgedTime), secondsOf(spent.Acted)
+		}
+		stages = append(stages, acts)
 	}
 	stages = append(stages, Stage{
 		Name: "Recorded", State: stateIf(ended, stageDone, stagePending), Time: timeOf(status.CompletionTime),
 		Text: status.Message,
 	})
-	if told, ok := toldOf(status.Notifications, timeOf(status.CompletionTime)); ok {
+	if told, ok := toldOf(status.Notifications); ok {
 		stages = append(stages, told)
 	}
 	return stages
@@ -87,9 +99,16 @@ func stateIf(is bool, then, otherwise string) string {
 	return otherwise
 }
 
-// toldOf is how the notifications are. It is false when there are none.
-func toldOf(all []v1alpha1.NotificationStatus, ended *time.Time) (Stage, bool) {
-	told := Stage{Name: "Notified", State: stageDone, Time: ended}
+func secondsOf(took *time.Duration) *int64 {
+	if took == nil {
+		return nil
+	}
+	return ptr.To(int64(took.Seconds()))
+}
+
+// toldOf is how the notifications are. It is false when there are none. A record does not say when they were delivered.
+func toldOf(all []v1alpha1.NotificationStatus) (Stage, bool) {
+	told := Stage{Name: "Notified", State: stageDone}
 	delivered := 0
 	for _, n := range all {
 		switch n.State {

@@ -91,10 +91,12 @@ type RunDetail struct {
 
 // Stage is one step of a run. State is Done, Active, Failed, Pending or None.
 type Stage struct {
-	Name  string     `json:"name"` // Requested, Read and judged, Acted, Recorded, Notified
-	State string     `json:"state"`
-	Time  *time.Time `json:"time,omitempty"`
-	Text  string     `json:"text,omitempty"`
+	Name  string `json:"name"` // Waited, Read and judged, Acted, Recorded, Notified
+	State string `json:"state"`
+	// Time is when it began, and TookSeconds how long it took. Absent where the record does not say it.
+	Time        *time.Time `json:"time,omitempty"`
+	TookSeconds *int64     `json:"tookSeconds,omitempty"`
+	Text        string     `json:"text,omitempty"`
 }
 
 // OutcomeCount is how many objects had an outcome.

@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -176,6 +177,7 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 	begin := func() error {
 		describe()
 		run.Status.Phase, run.Status.StartTime, run.Status.Attempts = v1alpha1.RunExecuting, start, 0
+		run.Status.JudgedTime = &metav1.Time{Time: j.clock.Now()}
 		return j.changeStatus(ctx, run)
 	}
 	err := begin()

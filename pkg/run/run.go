@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
@@ -117,6 +118,9 @@ func (r *Runner) carryOut(ctx context.Context, b *begun, t *task) {
 	decision := r.decide(running, t)
 	if r.Record.outgrew(running, t, decision.incomplete) {
 		return // it begins anew with more memory
+	}
+	if decision.incomplete == nil {
+		t.record.Status.JudgedTime = &metav1.Time{Time: r.Record.Clock.Now()}
 	}
 	intent := r.Record.intend(running, t, decision)
 	confirmed := r.Record.saveCounts(running, t, r.confirm(running, t, intent))

@@ -119,7 +119,7 @@ func TestScanOfMetadataSaysTheSame(t *testing.T) {
 				}
 				b.watchLists("/"+b.namespace+"/"+resource, true)
 				want := b.run(b.cleaner(v1alpha1.ActionScan, selecting(selector)))
-				times := cmpopts.IgnoreFields(v1alpha1.CleanerRunStatus{}, "StartTime", "CompletionTime", "Duration")
+				times := cmpopts.IgnoreFields(v1alpha1.CleanerRunStatus{}, "StartTime", "JudgedTime", "CompletionTime", "Duration")
 				transitions := cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")
 				if diff := cmp.Diff(want.Status, got.Status, times, transitions); diff != "" {
 					t.Errorf("of whole objects (-), of metadata (+):\n%s", diff)

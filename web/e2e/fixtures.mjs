@@ -101,14 +101,14 @@ export const cleanerDetail = (row) => ({
   actions: { trigger: yes, suspend: yes, edit: no(`update cleaners.apps.projectsveltos.io "${row.name}"`), preview: yes },
 });
 
-const stageNames = ['Requested', 'Read and judged', 'Acted', 'Recorded', 'Notified'];
+const stageNames = ['Waited', 'Read and judged', 'Acted', 'Recorded', 'Notified'];
 export const runDetail = (run) => {
   const goesOn = run.phase === 'Executing';
   return {
     ...run,
     stages: stageNames.map((name, i) => ({
       name, state: goesOn && i > 1 ? (i === 2 ? 'Active' : 'Pending') : run.failed && i === 2 ? 'Failed' : 'Done',
-      time: goesOn && i > 2 ? undefined : at(-44 + i), text: i === 1 ? '214 objects, 9 matched' : undefined,
+      time: goesOn && i > 2 ? undefined : at(-44 + i), tookSeconds: goesOn && i > 1 || i > 2 ? undefined : [0, 4, 72][i], text: i === 1 ? '214 objects, 9 matched' : undefined,
     })),
     conditions: null,
     outcomes: [{ outcome: 'Deleted', count: 72 }, { outcome: 'Protected', count: 1 }, { outcome: 'Failed', count: 1 }],

@@ -67,6 +67,9 @@ func (o *options) tellRun(run *v1alpha1.CleanerRun) {
 		duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))),
 		took,
 	)
+	if spent := cluster.SpentOf(run).Words(); spent != "" {
+		fmt.Fprintf(o.Out, "due %s, %s\n", run.Spec.NominalTime.UTC().Format(time.RFC3339), spent)
+	}
 	if status.Message != "" {
 		fmt.Fprintln(o.Out, terminal.OneLine(status.Message))
 	}

@@ -28,6 +28,11 @@ export function exact(time: string): string {
   });
 }
 
+/** clock is the local time of the day, to the second. */
+export function clock(time: string): string {
+  return new Date(time).toLocaleTimeString('en-GB');
+}
+
 /** seconds says how long something took: "0.4 s", "2 min 5 s". */
 export function seconds(value: number): string {
   if (value < 10) return `${Math.round(value * 10) / 10} s`;

@@ -41,7 +41,7 @@ export interface RunRow extends Counts {
   /** carriedOutBy is the run that carries out the plan of this one, and matches the same objects again. */
   carriedOutBy?: string;
 }
-export interface Stage { name: string; state: 'Done' | 'Active' | 'Failed' | 'Pending' | 'None'; time?: string; text?: string }
+export interface Stage { name: string; state: 'Done' | 'Active' | 'Failed' | 'Pending' | 'None'; time?: string; tookSeconds?: number; text?: string }
 export interface Notified { name: string; type: string; state: string; attempts?: number; nextAttemptTime?: string; message?: string }
 export interface RunDetail extends RunRow {
   stages: Stage[] | null; progress?: { phase: string; kind?: string; done: number; total?: number; rate: number };

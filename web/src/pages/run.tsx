@@ -3,7 +3,7 @@
 import { useLocation } from 'preact-iso';
 import { query, segment } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
-import { exact, readable, seconds } from '../lib/time';
+import { clock, exact, readable, seconds } from '../lib/time';
 import type { Change, Diff, Notified, Outcome, Page, RunDetail, Stage } from '../lib/types';
 import { count, plural } from '../lib/words';
 import { Action, Badge, Card, denied, Empty, Facts, Head, Show, split, Time } from '../ui/basics';
@@ -76,8 +76,8 @@ export function Stages({ stages }: { stages: Stage[] }) {
       {stages.map((stage) => (
         <li key={stage.name} class={stage.state.toLowerCase()} aria-current={stage.state === 'Active' ? 'step' : undefined}>
           <b>{stage.name}</b>
-          <span>{stateWords[stage.state]}</span>
-          {stage.time && <span><Time at={stage.time} /></span>}
+          <span>{stateWords[stage.state]}{stage.tookSeconds !== undefined && `, took ${stage.tookSeconds ? seconds(stage.tookSeconds) : 'less than 1 s'}`}</span>
+          {stage.time && <span><time dateTime={stage.time} title={exact(stage.time)}>{clock(stage.time)}</time></span>}
           {stage.text && <span>{readable(stage.text)}</span>}
         </li>
       ))}
