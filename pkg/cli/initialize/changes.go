@@ -237,19 +237,11 @@ func (c *changes) setTime(r *recipe, title, list *yamlnode.Node) error {
 	}
 	var without []string
 	for i, value := range timesOf(list.Content) {
-		if value == nil {
-			if selector := list.Content[i]; !isTimeless(selector) { // that stays as it is
-				without = append(without, kindAt(selector).Kind)
-			}
-			continue
-		}
-		if value.Tag != "!!int" {
-			value.Value = durations.ReplaceAllString(value.Value, "duration('"+short(long)+"')")
-			continue
-		}
-		value.Value = strconv.FormatInt(int64(long/time.Second), 10)
-		if value.LineComment != "" {
-			value.LineComment = "# " + c.long
+		switch selector := list.Content[i]; {
+		case value != nil:
+			c.writeTime(value, long)
+		case !isTimeless(selector): // that stays as it is
+			without = append(without, kindAt(selector).Kind)
 		}
 	}
 	together := r.cleaner.Spec.ResourcePolicySet.AggregatedSelection != ""
@@ -263,6 +255,18 @@ func (c *changes) setTime(r *recipe, title, list *yamlnode.Node) error {
 		title.LineComment = ""
 	}
 	return nil
+}
+
+// writeTime writes the time into a condition or into a number of seconds.
+func (c *changes) writeTime(value *yamlnode.Node, long time.Duration) {
+	if value.Tag != "!!int" {
+		value.Value = durations.ReplaceAllString(value.Value, "duration('"+short(long)+"')")
+		return
+	}
+	value.Value = strconv.FormatInt(int64(long/time.Second), 10)
+	if value.LineComment != "" {
+		value.LineComment = "# " + c.long
+	}
 }
 
 func kindAt(selector *yamlnode.Node) object.Kind {

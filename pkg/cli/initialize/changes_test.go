@@ -76,7 +76,8 @@ func TestApply(t *testing.T) {
 		"an age":                {changes{long: "90s"}, podSelector + "      minAgeSeconds: 60 # old\n", podSelector + "      minAgeSeconds: 90 # 90s\n"},
 		"a finding without one": {changes{long: "1m"}, podSelector + "      finding: {type: Failed}\n", podSelector + "      finding: {type: Failed, forSeconds: 60}\n"},
 		"a finding beside an age": {
-			changes{long: "90s"}, podSelector + "      finding: {type: Expired}\n" + podSelector + "      minAgeSeconds: 60\n",
+			changes{long: "90s"},
+			podSelector + "      finding: {type: Expired}\n" + podSelector + "      minAgeSeconds: 60\n",
 			podSelector + "      finding: {type: Expired}\n" + podSelector + "      minAgeSeconds: 90\n",
 		},
 		"no time": {changes{long: "1m"}, podSelector, "--for is not for it"},

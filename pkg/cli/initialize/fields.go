@@ -53,13 +53,13 @@ func short(long time.Duration) string {
 // timesOf are the times of the selectors, each nil where there is none, or there are several. Where no selector has
 // one, those with findings get one.
 func timesOf(selectors []*yamlnode.Node) []*yamlnode.Node {
-	times, any := make([]*yamlnode.Node, len(selectors)), false
+	times, found := make([]*yamlnode.Node, len(selectors)), false
 	for i, selector := range selectors {
 		times[i] = timeOf(selector)
-		any = any || times[i] != nil
+		found = found || times[i] != nil
 	}
 	for i, selector := range selectors {
-		if !any && isTimeless(selector) {
+		if !found && isTimeless(selector) {
 			times[i] = newTime(selector)
 		}
 	}
