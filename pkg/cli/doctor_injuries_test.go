@@ -41,14 +41,24 @@ func (c *clinic) brokenOperators() []injury {
 			return func() { c.deployment.Spec.Template.Spec.Containers[0].Args = nil; c.update() }
 		}
 	}
-	labelled := func(value string) func() func() {
-		return func() func() {
-			before := c.deployment.Labels["app.kubernetes.io/name"]
-			c.deployment.Labels["app.kubernetes.io/name"] = value
+	unlike := func() func() { // neither the labels nor the image are those of the operator
+		image := &c.deployment.Spec.Template.Spec.Containers[0].Image
+		labels, before := c.deployment.Labels, *image
+		c.deployment.Labels, *image = nil, "other"
+		c.update()
+		return func() {
+			c.deployment.Labels, c.deployment.Spec.Template.Spec.Containers[0].Image = labels, before
 			c.update()
-			return func() { c.deployment.Labels["app.kubernetes.io/name"] = before; c.update() }
 		}
 	}
+	second := func(image string, args ...string) func() func() {
+		return func() func() {
+			d := c.other("tidy", image, 1)
+			d.Spec.Template.Spec.Containers[0].Args = args
+			return c.make(d)
+		}
+	}
+	several := "there are several operators, which act on the same Cleaners: " + c.namespace + "/kubecleaner-manager, " + c.namespace + "/tidy"
 	lease := func(change func(*coordinationv1.Lease)) func() func() {
 		return func() func() {
 			must(c.T, c.Get(c.Context(), client.ObjectKeyFromObject(c.lease), c.lease))
@@ -80,7 +90,9 @@ func (c *clinic) brokenOperators() []injury {
 			must(c.T, c.Delete(c.Context(), c.account()))
 			return func() { must(c.T, c.Create(c.Context(), c.account())) }
 		}, "FAIL operator-rights: ServiceAccount/" + c.namespace + "/kubecleaner-manager", "the operator's ServiceAccount does not exist", codes.ExitError, nil},
-		{"no operator", labelled("other"), "FAIL operator", "there is no Deployment of the operator", codes.ExitError, nil},
+		{"two operators, by the image", second("mirror:5000/kubecleaner/manager:v1"), "FAIL operator", several, codes.ExitError, nil},
+		{"two operators, by a flag", second("tidy", "--leader-elect", "--max-script-memory=1Gi"), "FAIL operator", several, codes.ExitError, nil},
+		{"no operator", unlike, "FAIL operator", "there is no Deployment of the operator", codes.ExitError, nil},
 		{"no Pod", func() func() {
 			c.available(0)
 			return func() { c.available(1) }
@@ -129,6 +141,11 @@ func (c *clinic) brokenOperators() []injury {
 		{"k8s-cleaner, sleeping", func() func() {
 			return c.make(c.other("k8s-cleaner", "mirror:5000/k8s-cleaner@sha256:"+strings.Repeat("0", 64), 0))
 		}, "WARN k8s-cleaner", "is scaled to 0", codes.ExitPartial, nil},
+		{"k8s-cleaner, by its account", func() func() {
+			d := c.other("tidy", "mirror:5000/tidy", 1)
+			d.Spec.Template.Spec.ServiceAccountName = "k8s-cleaner-controller"
+			return c.make(d)
+		}, "FAIL k8s-cleaner: Deployment/" + c.namespace + "/tidy", "both act on the same Cleaners", codes.ExitError, nil},
 		{"the operator's rights", func() func() {
 			c.deployment.Spec.Template.Spec.ServiceAccountName = "poor"
 			c.update()

@@ -7,10 +7,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 )
@@ -28,9 +30,38 @@ func LeasePath(namespace string) string {
 	return "/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + LeaseName
 }
 
-// IsOperator goes by the labels of config/manager and of the chart.
+// ownFlags are flags that only this operator has, as far as we know.
+var ownFlags = []string{
+	"diagnostics-cert-dir", "max-actions-per-run", "max-copies-bytes", "max-script-memory", "max-selection-memory",
+	"protected-namespaces", "require-service-account",
+}
+
+// IsOperator goes by the labels of config/manager and of the chart and, because others may have been chosen, by the
+// image and by the flags.
 func IsOperator(d *appsv1.Deployment) bool {
-	return d.Labels["app.kubernetes.io/name"] == "kubecleaner" && d.Labels["app.kubernetes.io/component"] == "manager"
+	if d.Labels["app.kubernetes.io/name"] == "kubecleaner" && d.Labels["app.kubernetes.io/component"] == "manager" {
+		return true
+	}
+	return slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
+		name := "/" + ImageName(c.Image)
+		return strings.HasSuffix(name, "/kubecleaner") || strings.HasSuffix(name, "/kubecleaner-manager") ||
+			strings.HasSuffix(name, "/kubecleaner/manager") || slices.ContainsFunc(slices.Concat(c.Command, c.Args), isOwnFlag)
+	})
+}
+
+// ImageName is the name of an image without its tag and digest.
+func ImageName(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") { // else it is that of a port
+		image = image[:colon]
+	}
+	return image
+}
+
+func isOwnFlag(arg string) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	return strings.HasPrefix(name, "-") &&
+		slices.Contains(ownFlags, strings.ReplaceAll(strings.TrimLeft(name, "-"), "_", "-"))
 }
 
 // IsLed reports whether somebody leads by a Lease: it has a holder who renews it in time.

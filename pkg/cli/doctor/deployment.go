@@ -6,6 +6,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -41,10 +42,14 @@ func (p *patient) operator(ctx context.Context) (lines []Line, well string) {
 			lines = append(lines, line)
 		}
 	}
-	if len(p.deployments) > 1 {
+	several := slices.Clone(names)
+	for i := range p.elsewhere {
+		several = append(several, p.elsewhere[i].Namespace+"/"+p.elsewhere[i].Name)
+	}
+	if len(several) > 1 {
 		lines = append(lines, Line{
 			Status:  Fail,
-			Message: "there are several operators, which act on the same Cleaners: " + strings.Join(names, ", "),
+			Message: "there are several operators, which act on the same Cleaners: " + strings.Join(several, ", "),
 			WayOut:  "remove all but one",
 		})
 	}

@@ -41,9 +41,10 @@ type patient struct {
 	here, there time.Time
 	// undated says why it is not known what time it is by the API server.
 	undated error
-	// deployments are those of the operator, and legacies those of k8s-cleaner.
-	deployments, legacies []appsv1.Deployment
-	deploymentsErr        error
+	// deployments are those of the operator, and legacies those of k8s-cleaner. elsewhere are the operator's that are in
+	// another namespace than --operator-namespace.
+	deployments, elsewhere, legacies []appsv1.Deployment
+	deploymentsErr                   error
 	// namespace is the operator's, and args the arguments of its container.
 	namespace string
 	args      []string
@@ -81,10 +82,15 @@ func (o *options) examine(ctx context.Context, api *cluster.Client) (*patient, e
 	switch {
 	case o.operatorNamespace != "":
 		p.namespace = o.operatorNamespace
-		p.deployments = slices.DeleteFunc(
-			p.deployments,
-			func(d appsv1.Deployment) bool { return d.Namespace != o.operatorNamespace },
-		)
+		all := p.deployments
+		p.deployments = nil
+		for i := range all {
+			if all[i].Namespace == p.namespace {
+				p.deployments = append(p.deployments, all[i])
+			} else {
+				p.elsewhere = append(p.elsewhere, all[i])
+			}
+		}
 	case len(p.deployments) > 0:
 		p.namespace = p.deployments[0].Namespace
 	}
@@ -160,18 +166,16 @@ func (p *patient) greet(ctx context.Context) error {
 	return nil
 }
 
-// isLegacy goes by the image of k8s-cleaner and, because a mirror may call that otherwise, by its labels.
+// isLegacy goes by the labels of k8s-cleaner and, because others may have been chosen, by its image and its account.
 func isLegacy(d *appsv1.Deployment) bool {
 	const name = "k8s-cleaner"
+	spec := &d.Spec.Template.Spec
 	if d.Labels["app.kubernetes.io/name"] == name || d.Labels["control-plane"] == name ||
-		d.Spec.Template.Labels["control-plane"] == name {
+		d.Spec.Template.Labels["control-plane"] == name || spec.ServiceAccountName == name+"-controller" {
 		return true
 	}
-	return slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
-		image := c.Image[strings.LastIndex(c.Image, "/")+1:]
-		image, _, _ = strings.Cut(image, "@")
-		image, _, _ = strings.Cut(image, ":")
-		return image == name
+	return slices.ContainsFunc(spec.Containers, func(c corev1.Container) bool {
+		return strings.HasSuffix("/"+cluster.ImageName(c.Image), "/"+name)
 	})
 }
 

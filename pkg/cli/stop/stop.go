@@ -7,7 +7,6 @@ package stop
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,7 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -250,21 +249,13 @@ func (o *options) find(ctx context.Context) (*cluster.Client, string, error) {
 	return api, cluster.DefaultOperatorNamespace, nil
 }
 
-// operators are the namespaces with a Deployment that has the operator's labels.
-func operators(ctx context.Context, c *cluster.Client) ([]string, error) {
-	const labels = "app.kubernetes.io/name=kubecleaner,app.kubernetes.io/component=manager"
-	body, err := cluster.Send(ctx, c.Raw.Get().AbsPath("/apis/apps/v1/deployments").Param("labelSelector", labels))
-	if err != nil {
-		return nil, err
-	}
-	var list metav1.PartialObjectMetadataList
-	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, err
-	}
-	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Namespace)
-	}
+// operators are the namespaces with a Deployment of the operator.
+func operators(ctx context.Context, c *cluster.Client) (names []string, err error) {
+	err = cluster.List[appsv1.DeploymentList](ctx, c, "/apis/apps/v1/deployments", func(d *appsv1.Deployment) {
+		if cluster.IsOperator(d) {
+			names = append(names, d.Namespace)
+		}
+	})
 	slices.Sort(names)
-	return slices.Compact(names), nil
+	return slices.Compact(names), err
 }
