@@ -75,7 +75,7 @@ func read(dir fs.FS, name string) (Recipe, error) {
 	}
 	recipe.Cleaner, recipe.Readme = string(cleaner), string(readme)
 	for _, text := range []*string{&recipe.Finds, &recipe.AlsoHits, &recipe.Needs, &recipe.Arm} {
-		*text = toRecipe.ReplaceAllString(toPage.ReplaceAllString(*text, "$1 (" + pages + "$2)"), "$1")
+		*text = toRecipe.ReplaceAllString(toPage.ReplaceAllString(*text, "$1 ("+pages+"$2)"), "$1")
 	}
 	return recipe, nil
 }
