@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -19,13 +20,27 @@ import (
 // maxNote is how long the note of an Event may be.
 const maxNote = 1024
 
+const (
+	// auditor is what the page's Events say of who reports them.
+	auditor = "kubecleaner/dashboard"
+	// byAnnotation on such an Event is the person's name.
+	byAnnotation = "apps.projectsveltos.io/by"
+)
+
+// deed is what a person did: in a word, and in words that stand behind the name.
+type deed struct {
+	reason, text string
+	// set are the annotations that it put on a Cleaner: they tell of which run the deed is.
+	set map[string]string
+}
+
 // audit says who did what: in the server's log, and in an Event that the person makes. The role of editors has the
 // right for that. Without it there is only the log, and the API server's own audit log, in which every request of this
 // page has the person's name.
-func (s *Server) audit(ctx context.Context, p *person, about corev1.ObjectReference, reason, did string) {
+func (s *Server) audit(ctx context.Context, p *person, about corev1.ObjectReference, did deed) {
 	ctx = context.WithoutCancel(ctx) // it is done, also for a browser that is gone
 	user, err := p.review(ctx)
-	log := s.Log.WithValues("user", user.Username, "reason", reason, "object", about.Kind+"/"+about.Name)
+	log := s.Log.WithValues("user", user.Username, "reason", did.reason, "object", about.Kind+"/"+about.Name)
 	log.Info("A person acted")
 	event := eventsv1.Event{
 		TypeMeta: metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"},
@@ -33,16 +48,18 @@ func (s *Server) audit(ctx context.Context, p *person, about corev1.ObjectRefere
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName: about.Name[:min(len(about.Name), 200)] + "-",
 			Namespace:    metav1.NamespaceDefault,
+			Annotations:  map[string]string{byAnnotation: user.Username},
 		},
 		EventTime:           metav1.NewMicroTime(s.Now()),
-		ReportingController: "kubecleaner/dashboard",
+		ReportingController: auditor,
 		ReportingInstance:   "dashboard",
-		Action:              reason,
-		Reason:              reason,
+		Action:              did.reason,
+		Reason:              did.reason,
 		Regarding:           about,
 		Type:                corev1.EventTypeNormal,
-		Note:                v1alpha1.Truncate(fmt.Sprintf("%s %s", user.Username, did), maxNote),
+		Note:                v1alpha1.Truncate(fmt.Sprintf("%s %s", user.Username, did.text), maxNote),
 	}
+	maps.Copy(event.Annotations, did.set)
 	body, errBody := json.Marshal(event)
 	if err = firstOf(err, errBody); err == nil {
 		_, err = cluster.Send(ctx, p.api.Raw.Post().AbsPath("/apis/events.k8s.io/v1/namespaces/default/events").Body(body))

@@ -48,3 +48,18 @@ func TestActionsLeaveEvents(t *testing.T) {
 		t.Errorf("the Events are\n%s", got)
 	}
 }
+
+// TestCreatingLeavesAnEvent: it is no mere saving.
+func TestCreatingLeavesAnEvent(t *testing.T) {
+	c := admin(t)
+	made := cleaner(t, c, namespace(t, c), nil)
+	must(t, c.Delete(t.Context(), made))
+	made.ResourceVersion, made.UID = "", ""
+	v := visit(t, env.Config)
+	v.wants(http.StatusCreated, http.MethodPost, "cleaners?dryRun=true", made, nil)
+	v.wants(http.StatusCreated, http.MethodPost, "cleaners", made, nil)
+	must(t, c.Get(t.Context(), client.ObjectKeyFromObject(made), made))
+	if got := strings.Join(eventsOf(t, c, made), "\n"); got != "Created: admin created Cleaner "+made.Name {
+		t.Errorf("the Events are\n%s", got)
+	}
+}

@@ -148,7 +148,9 @@ func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
 	}
 	var told bytes.Buffer
 	out, err := s.call(r.Context(), p, command{of: notify.Command, args: args, errOut: &told})
-	s.audit(r.Context(), p, cleanerRef(c), "NotificationTested", "sent samples on the channels of Cleaner "+c.Name)
+	s.audit(r.Context(), p, cleanerRef(c), deed{
+		reason: "NotificationTested", text: "sent samples on the channels of Cleaner " + c.Name,
+	})
 	text := strings.TrimSpace(string(out) + told.String())
 	if err != nil && text == "" {
 		text = err.Error()
@@ -193,7 +195,7 @@ func (s *Server) restoreAudited(ctx context.Context, p *person, name string, req
 	}
 	plan, err := s.restoreWith(ctx, p, name, request, "--yes")
 	if err == nil {
-		s.audit(ctx, p, runRef(run), "Restored", "restored objects of run "+name)
+		s.audit(ctx, p, runRef(run), deed{reason: "Restored", text: "restored objects of run " + name})
 	}
 	return plan, err
 }

@@ -22,15 +22,20 @@ const (
 )
 
 // eachOf reads a list in small pages, and keeps none of them: what is wanted of an item, each takes. cluster.List keeps
-// them all.
+// them all. fieldSelector is at most one.
 func eachOf[L, Item any, List interface {
 	*L
 	runtime.Object
-}](ctx context.Context, api *cluster.Client, path string, atOnce int, each func(item *Item)) error {
+}](ctx context.Context, api *cluster.Client, path string, atOnce int, each func(item *Item),
+	fieldSelector ...string,
+) error {
 	for next := ""; ; {
 		request := api.Raw.Get().AbsPath(path).Param("limit", strconv.Itoa(atOnce))
 		if next != "" {
 			request.Param("continue", next)
+		}
+		for _, selector := range fieldSelector {
+			request.Param("fieldSelector", selector)
 		}
 		body, err := cluster.Send(ctx, request)
 		if err != nil {

@@ -125,6 +125,7 @@ func (s *Server) routes() map[string]answers {
 		"GET " + api + "runs/{name}/restore":          s.restorePlan,
 		"POST " + api + "runs/{name}/restore":         s.restore,
 		"GET " + api + "runs/{name}/copy":             s.copy,
+		"GET " + api + "activity":                     activity,
 		"GET " + api + "plans":                        s.listPlans,
 		"GET " + api + "plans/{name}":                 s.plan,
 		"POST " + api + "plans/{name}/approve":        s.decide(v1alpha1.DecisionApprove),

@@ -38,6 +38,7 @@
 //	GET    runs/{name}/restore?only=&force=      RestorePlan: what a restore would do now (a dry run)
 //	POST   runs/{name}/restore                   RestoreRequest -> 200 RestorePlan: what it did
 //	GET    runs/{name}/copy?object=KIND/NS/NAME  CopyCompared: the copy and the live object, Secrets masked
+//	GET    activity?cleaner=&run=&q=             Activities: what people did with one Cleaner, or about one run
 //	GET    plans?cleaner=                        Page of Plan: those that wait, that which expires first in front
 //	GET    plans/{name}                          Plan, also one that does not wait any more; its objects are the outcomes
 //	                                             Planned of runs/{name}/outcomes
@@ -46,6 +47,7 @@
 //	                                             Findings: a scan as the person, of all or of one namespace
 //	GET    findings/cleaner?kind=&type=&namespace=             Manifest: a Cleaner that looks for the same
 //	GET    why?object=KIND/NAMESPACE/NAME        why.Result of pkg/cli/why, as kubectl cleaner why -o json
+//	GET    loss?group=&kind=                     Loss: what no restore brings back of objects of the kind
 //	POST   preview                               Preview -> text/event-stream, see Preview
 //	GET    doctor                                {"checks": [doctor.Line]}, as kubectl cleaner doctor -o json
 //	GET    library, library/{id}                 [LibraryRow], LibraryItem
@@ -124,6 +126,8 @@ const (
 	RightCleanersChange = "cleaners.change" // run, suspend, resume, edit
 	RightPlansDecide    = "plans.decide"
 	RightRunsRead       = "runs.read"
+	RightEventsRead     = "events.read"    // of Activities
+	RightApprovalsRead  = "approvals.read" // of Activities
 	RightReportsRead    = "reports.read"
 	RightCopiesRead     = "copies.read"     // in the operator's namespace
 	RightFindings       = "findings"        // of Access.Namespace, or of the whole cluster

@@ -102,8 +102,12 @@ func (s *Server) save(r *http.Request, p *person, request *rest.Request, c map[s
 	if err := json.Unmarshal(answer, &saved); err != nil {
 		return nil, err
 	}
+	did := deed{reason: "Saved", text: "saved Cleaner " + saved.Name}
+	if r.Method == http.MethodPost {
+		did = deed{reason: "Created", text: "created Cleaner " + saved.Name}
+	}
 	if !dryRun {
-		s.audit(r.Context(), p, cleanerRef(&saved), "Saved", "saved Cleaner "+saved.Name)
+		s.audit(r.Context(), p, cleanerRef(&saved), did)
 	}
 	return &CleanerSaved{Name: saved.Name, ResourceVersion: saved.ResourceVersion, DryRun: dryRun}, nil
 }
@@ -145,7 +149,9 @@ func (s *Server) ask(ctx context.Context, p *person, name string) (*Accepted, er
 	if err != nil {
 		return nil, err
 	}
-	s.audit(ctx, p, cleanerRef(c), "RunRequested", "asked for a run of Cleaner "+name)
+	s.audit(ctx, p, cleanerRef(c), deed{
+		"RunRequested", "asked for a run of Cleaner " + name, map[string]string{v1alpha1.RunRequestedAtAnnotation: request},
+	})
 	return &Accepted{name, request, "a run of Cleaner " + name + " was asked for"}, nil
 }
 
@@ -179,7 +185,7 @@ func (s *Server) suspend(suspended bool) answers {
 		if suspended {
 			reason, did = "Suspended", "suspended"
 		}
-		s.audit(r.Context(), p, cleanerRef(c), reason, fmt.Sprintf("%s Cleaner %s", did, c.Name))
+		s.audit(r.Context(), p, cleanerRef(c), deed{reason: reason, text: fmt.Sprintf("%s Cleaner %s", did, c.Name)})
 		return http.StatusOK, CleanerSaved{Name: c.Name, ResourceVersion: c.ResourceVersion}, nil
 	}
 }
@@ -197,6 +203,8 @@ func (s *Server) cancel(r *http.Request, p *person) (int, any, error) {
 	if _, err := s.patch(r.Context(), p, c.Name, annotations(v1alpha1.CancelRunAnnotation, run)); err != nil {
 		return 0, nil, err
 	}
-	s.audit(r.Context(), p, cleanerRef(c), "RunCancelled", "cancelled run "+run)
+	s.audit(r.Context(), p, cleanerRef(c), deed{
+		"RunCancelled", "cancelled run " + run, map[string]string{v1alpha1.CancelRunAnnotation: run},
+	})
 	return http.StatusAccepted, Accepted{c.Name, run, "run " + run + " stops before its next object"}, nil
 }

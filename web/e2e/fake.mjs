@@ -69,6 +69,7 @@ function read(state, path, params) {
     case 'access': return fixtures.access;
     case 'channels': return page(fixtures.cleaners.slice(0, 3).flatMap((each) => fixtures.channels(each.name)), params);
     case 'doctor': return { checks: fixtures.checks };
+    case 'activity': return { ...page(state.empty ? [] : fixtures.activity(params), params), missing: fixtures.activityMissing };
     case 'loss': return { warnings: params.get('kind') === 'Pod' ? ['No copy is kept of Pod objects that a controller manages.'] : [] };
     case 'why': return fixtures.why(params.get('object'));
     case 'findings': return findings(state, params, has);

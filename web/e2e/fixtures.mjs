@@ -108,7 +108,7 @@ export const runDetail = (run) => {
     ...run,
     stages: stageNames.map((name, i) => ({
       name, state: goesOn && i > 1 ? (i === 2 ? 'Active' : 'Pending') : run.failed && i === 2 ? 'Failed' : 'Done',
-      time: goesOn && i > 2 ? undefined : at(-44 + i), tookSeconds: goesOn && i > 1 || i > 2 ? undefined : [0, 4, 72][i], text: i === 1 ? '214 objects, 9 matched' : undefined,
+      time: goesOn && i > 2 || i > 3 ? undefined : at(-44 + i), tookSeconds: goesOn && i > 1 || i > 2 ? undefined : [0, 4, 72][i], text: i === 1 ? '214 objects, 9 matched' : undefined,
     })),
     conditions: null,
     outcomes: [{ outcome: 'Deleted', count: 72 }, { outcome: 'Protected', count: 1 }, { outcome: 'Failed', count: 1 }],
@@ -172,6 +172,14 @@ export const access = {
     { id: 'copies.read', text: 'restore from copies', allowed: false, missing: 'list secrets in kubecleaner-system' },
   ],
 };
+
+export const activityMissing = [{ id: 'approvals.read', text: 'see who approved and rejected plans', allowed: false, missing: 'list cleanerapprovals.apps.projectsveltos.io' }];
+export const activity = (params) => [
+  { time: at(-50), by: 'ada@example.com', text: `suspended Cleaner ${evil}` },
+  { time: at(-52), by: 'system:serviceaccount:a-team-with-a-long-name:grace', text: 'asked for a run of Cleaner unused-configmaps', run: runs[0].name },
+  { time: at(-60), text: 'asked for the run', run: runs[1].name },
+  ...Array.from({ length: 12 }, (_, i) => ({ time: at(-70 - i), by: 'ada@example.com', text: `cancelled run ${runs[2].name}`, run: runs[2].name })),
+].filter((did) => !params.get('q') || `${did.by} ${did.text}`.includes(params.get('q')));
 
 export const checks = [
   { status: 'OK', check: 'definitions', message: 'The CustomResourceDefinitions are those of this version.' },

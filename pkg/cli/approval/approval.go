@@ -90,7 +90,7 @@ func Say(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, d D
 	if err != nil {
 		return nil, err
 	}
-	body, err = cluster.Send(ctx, api.Raw.Post().AbsPath(path("")).Param("fieldManager", cluster.FieldManager).Body(body))
+	body, err = cluster.Send(ctx, api.Raw.Post().AbsPath(Path("")).Param("fieldManager", cluster.FieldManager).Body(body))
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return nil, said(ctx, api, run)
@@ -108,7 +108,7 @@ func Say(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, d D
 // Said is what somebody said of the plan of a run.
 func Said(ctx context.Context, api *cluster.Client, run string) (*v1alpha1.CleanerApproval, error) {
 	var there v1alpha1.CleanerApproval
-	return &there, api.Read(ctx, path(run), &there)
+	return &there, api.Read(ctx, Path(run), &there)
 }
 
 // said is the error when somebody has decided already.
@@ -130,7 +130,8 @@ func said(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) er
 		"what became of it: "+terminal.Program+" runs "+run.Spec.Cleaner)
 }
 
-func path(name string) string {
+// Path is where a CleanerApproval is; without a name, where all are.
+func Path(name string) string {
 	return object.Kind{
 		GroupVersionKind: v1alpha1.GroupVersion.WithKind("CleanerApproval"),
 		Resource:         "cleanerapprovals",

@@ -7,6 +7,7 @@ import { exact, readable, seconds } from '../lib/time';
 import type { Accepted, CleanerDetail, RunRow } from '../lib/types';
 import { count, freedText, plural } from '../lib/words';
 import { Action, Badge, Card, Code, denied, Empty, Facts, Head, MissingRights, Show, Time } from '../ui/basics';
+import { ActivityCard } from '../ui/activity';
 import { Channels } from '../ui/channels';
 import { Bars, type Bar } from '../ui/chart';
 import { Confirm } from '../ui/dialog';
@@ -86,6 +87,7 @@ function Content({ of, reload }: { of: CleanerDetail; reload: () => void }) {
       </Card>
       <Preview of={{ name: of.name }} missing={denied(of.actions.preview)} />
       <History runs={of.history ?? []} next={of.suspended ? undefined : of.next} />
+      <ActivityCard of={{ cleaner: of.name }} />
       {of.scripts?.map((script) => (
         <Card key={script.field} title={`${script.language} expression`} aside={<span class="mono">{script.field}</span>}><Code text={script.text} label={script.field} /></Card>
       ))}

@@ -7,6 +7,7 @@ import { clock, exact, readable, seconds } from '../lib/time';
 import type { Change, Diff, Notified, Outcome, Page, RunDetail, Stage } from '../lib/types';
 import { count, plural } from '../lib/words';
 import { Action, Badge, Card, denied, Empty, Facts, Head, Show, split, Time } from '../ui/basics';
+import { ActivityCard } from '../ui/activity';
 import { Search, Select } from '../ui/filters';
 import { keyOf, ObjectLink, OutcomeTable } from '../ui/outcomes';
 import { resultOf } from '../ui/runs';
@@ -50,6 +51,7 @@ function Content({ of }: { of: RunDetail }) {
       </div>
       <Outcomes of={of} />
       <Changes of={of} />
+      <ActivityCard of={{ run: of.name }} />
       <div class="grid2">
         <Notifications of={of.notifications ?? []} />
         <Card title="Details">

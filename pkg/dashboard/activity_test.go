@@ -1,0 +1,102 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// doings are what people did, without the times, the latest first.
+func (v *visitor) doings(query string) (doings string, missing []string) {
+	v.Helper()
+	var got Activities
+	v.wants(http.StatusOK, http.MethodGet, "activity?"+query, nil, &got)
+	var lines []string
+	for i, each := range got.Items {
+		if each.Time.IsZero() || i > 0 && each.Time.After(got.Items[i-1].Time) {
+			v.Errorf("%s: %q has the time %s", query, each.Text, each.Time)
+		}
+		lines = append(lines, strings.TrimSpace(each.By+"|"+each.Text+"|"+each.Run))
+	}
+	for _, right := range got.Missing {
+		missing = append(missing, right.Missing)
+	}
+	return strings.Join(lines, "\n"), missing
+}
+
+// TestActivity: who did what is shown beside the Cleaner and beside the run, in whatever way it was done.
+func TestActivity(t *testing.T) {
+	c := admin(t)
+	team := namespace(t, c)
+	of, other := cleaner(t, c, team, nil), cleaner(t, c, namespace(t, c), nil)
+	settings := create(t, c, settingsIn(team))
+	copies := ran(t, c, of, map[string]client.Object{"ConfigMap": settings.DeepCopy()}) // somebody asked for it with kubectl
+	plan := planned(t, c, of, time.Hour)
+	v := visit(t, env.Config)
+	path := "cleaners/" + of.Name
+	v.wants(http.StatusAccepted, http.MethodPost, path+"/trigger", nil, nil)
+	must(t, c.Get(t.Context(), client.ObjectKeyFromObject(of), of))
+	asked := create(t, c, &v1alpha1.CleanerRun{
+		ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.RunName(of.Name, nominal.Add(2*time.Hour))},
+		Spec: v1alpha1.CleanerRunSpec{
+			Cleaner: of.Name, CleanerUID: of.UID, NominalTime: metav1.NewTime(nominal.Add(2 * time.Hour)),
+			Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionScan, RunRequest: of.RunRequest(),
+		},
+	})
+	of.Status.ActiveRun = &v1alpha1.ActiveRun{Name: asked.Name, NominalTime: asked.Spec.NominalTime, Trigger: v1alpha1.TriggerManual}
+	must(t, c.Status().Update(t.Context(), of))
+	v.wants(http.StatusAccepted, http.MethodPost, path+"/cancel", nil, nil)
+	v.wants(http.StatusOK, http.MethodPost, path+"/suspend", nil, nil)
+	v.wants(http.StatusOK, http.MethodPost, "cleaners/"+other.Name+"/suspend", nil, nil)
+	v.wants(http.StatusOK, http.MethodPost, "plans/"+plan.Name+"/reject", PlanDecision{Hash: "1234", Reason: "in use"}, nil)
+	v.wants(http.StatusOK, http.MethodPost, "runs/"+copies.Name+"/restore", RestoreRequest{}, nil)
+
+	names := strings.NewReplacer(asked.Name, "ASKED", plan.Name, "PLAN", copies.Name, "COPIES", of.Name, "NAME")
+	got := func(query string) string { doings, _ := v.doings(query); return names.Replace(doings) }
+	all := got("cleaner=" + of.Name)
+	for _, want := range []string{
+		"admin|asked for a run of Cleaner NAME|ASKED", "admin|cancelled run ASKED|ASKED", "admin|suspended Cleaner NAME|",
+		"admin|rejected the plan: in use|PLAN", "admin|restored objects of run COPIES|COPIES", "|asked for the run|COPIES",
+	} {
+		if strings.Count(all+"\n", want+"\n") != 1 {
+			t.Errorf("%q is missing in\n%s", want, all)
+		}
+	}
+	if n := strings.Count(all, "\n") + 1; n != 6 {
+		t.Errorf("%d lines, not 6:\n%s", n, all)
+	}
+	for query, want := range map[string]string{
+		"run=" + copies.Name:                  "|asked for the run|COPIES\nadmin|restored objects of run COPIES|COPIES",
+		"run=" + plan.Name:                    "admin|rejected the plan: in use|PLAN",
+		"cleaner=" + of.Name + "&q=SUSPENDED": "admin|suspended Cleaner NAME|",
+	} {
+		if got := got(query); got != want {
+			t.Errorf("%s:\n%s, want\n%s", query, got, want)
+		}
+	}
+	v.wants(http.StatusBadRequest, http.MethodGet, "activity", nil, nil)
+	v.wants(http.StatusBadRequest, http.MethodGet, "activity?cleaner=a,metadata.name=b", nil, nil)
+}
+
+// TestActivityNamesMissingRights: an editor may read neither the Events in default nor who approved.
+func TestActivityNamesMissingRights(t *testing.T) {
+	c := admin(t)
+	team := namespace(t, c)
+	of := cleaner(t, c, team, nil)
+	editor := people(t, c, team)["editor"]
+	editor.wants(http.StatusOK, http.MethodPost, "cleaners/"+of.Name+"/suspend", nil, nil)
+	doings, missing := editor.doings("cleaner=" + of.Name)
+	want := "list events in namespace default\nlist cleanerapprovals.apps.projectsveltos.io"
+	if doings != "" || strings.Join(missing, "\n") != want {
+		t.Errorf("%q, and %q is missing", doings, missing)
+	}
+}
