@@ -6,6 +6,7 @@ package preview
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -54,6 +55,27 @@ func (j *job) unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, resul
 		Hint: j.lookAt(cleaner, unjudged, "the Cleaner would leave them alone until then (onPartialView: Skip)"),
 	}
 }
+
+// forbiddenError says that the account of --as may not do what a run would do.
+func (j *job) forbiddenError(cleaner *v1alpha1.Cleaner, why string) error {
+	of := terminal.ShellWord(cleaner.Name)
+	if d := j.documents[cleaner]; d != nil {
+		of = "-f " + terminal.ShellWord(d.File)
+	}
+	namespace, name, isAccount := strings.Cut(strings.TrimPrefix(j.Overrides.AuthInfo.Impersonate, accountPrefix), ":")
+	if isAccount && cleaner.Spec.ServiceAccountRef == nil {
+		of += " --service-account " + namespace + "/" + name
+	}
+	return &terminal.Failure{
+		Exit: codes.ExitPartial,
+		Code: codes.ClusterForbidden,
+		Err:  fmt.Errorf("cleaner %q: a run with these rights would fail: %s", cleaner.Name, why),
+		Hint: "the rights that it needs: " + terminal.Program + " rbac " + of,
+	}
+}
+
+// accountPrefix begins the user name of a ServiceAccount.
+const accountPrefix = "system:serviceaccount:"
 
 // lookAt is how to go on with an object that could not be judged.
 func (j *job) lookAt(cleaner *v1alpha1.Cleaner, first *run.PreviewItem, untilThen string) string {

@@ -41,12 +41,8 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 	case found.drops:
 		return "first remove from the change what the API server drops"
 	case hitsMany(cleaner, found):
-		become := map[v1alpha1.Action]string{
-			v1alpha1.ActionDelete:    "deleted",
-			v1alpha1.ActionTransform: "changed",
-		}[found.Action]
 		return fmt.Sprintf("first set spec.blastRadiusLimit, for example {maxPercentage: 10}: %s of %s would be %s",
-			terminal.Thousands(found.WouldAct), terminal.Grouped(found.Considered, "object"), become)
+			terminal.Thousands(found.WouldAct), terminal.Grouped(found.Considered, "object"), become[found.Action])
 	case len(names) > 0:
 		return toRun(cleaner, found, names[0])
 	case document == nil || len(j.files) != 1:

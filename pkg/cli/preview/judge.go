@@ -44,6 +44,7 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	live := j.watch(ctx, runner, cleaner)
 	found, err := runner.Preview(ctx, cleaner, live.observer())
 	if err == nil {
+		live.forbidden, live.denied = j.deny(ctx, found)
 		live.refused = j.askServer(ctx, live, found)
 	}
 	live.progress.Stop()
@@ -103,6 +104,7 @@ func invalid(cleaner *v1alpha1.Cleaner, message string) error {
 func (j *job) tell(ctx context.Context, l *live, found *run.Preview) error {
 	cleaner := l.cleaner
 	result := newResult(cleaner, found, j.shows)
+	result.Forbidden, result.denied = l.forbidden, l.denied
 	j.results = append(j.results, result)
 	j.findings += result.findings
 	j.unknown += result.unread
@@ -135,6 +137,8 @@ func (j *job) tellWrong(ctx context.Context, l *live, found *run.Preview, result
 		j.fails(j.Conclude(ctx, j.incompleteError(cleaner, found)))
 	case result.unjudged > 0:
 		j.fails(j.Conclude(ctx, j.unjudgedError(cleaner, found, result)))
+	case l.forbidden != "":
+		j.fails(j.Conclude(ctx, j.forbiddenError(cleaner, l.forbidden)))
 	case result.Failed > 0:
 		j.fails(j.Conclude(ctx, &terminal.Failure{
 			Exit: codes.ExitPartial,
@@ -156,14 +160,6 @@ func (j *job) tellWrong(ctx context.Context, l *live, found *run.Preview, result
 			Err: fmt.Errorf("cleaner %q: the API server would refuse to touch %s", cleaner.Name,
 				terminal.Counted(int(l.refused), "object")),
 			Hint: "the reasons stand beside the objects; a run would fail in the same way",
-		}))
-	case l.forbidden != "":
-		j.fails(j.Conclude(ctx, &terminal.Failure{
-			Exit: codes.ExitPartial,
-			Code: codes.ClusterForbidden,
-			Err: fmt.Errorf("cleaner %q: %s may not do this, so a run with its rights would fail: %s", cleaner.Name,
-				j.Overrides.AuthInfo.Impersonate, terminal.OneLine(l.forbidden)),
-			Hint: "the rights that it needs: " + terminal.Program + " rbac " + cleaner.Name,
 		}))
 	}
 }

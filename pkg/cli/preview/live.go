@@ -44,8 +44,9 @@ type live struct {
 	refused int64
 	// unsure is whether it may refuse others that are planned, because it was not asked about all of their kind.
 	unsure bool
-	// forbidden is what the account of --as may not do of that.
+	// forbidden is what the account of --as may not do of that, and denied how many objects that concerns.
 	forbidden string
+	denied    int64
 }
 
 func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
@@ -55,9 +56,11 @@ func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.C
 		cleaner:  cleaner,
 		ctx:      ctx,
 		progress: j.StartProgress(j.progress),
-		// What a Transform would do, what an aggregated script chooses, what protected objects would be deleted with others,
+		// What the account of --as may not do, what a Transform would do, what an aggregated script chooses, what protected
+		// objects would be deleted with others,
 		// and of which objects a finding is unknown, is known at the end only.
-		streams: j.printsTable() && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" &&
+		streams: j.printsTable() && j.Overrides.AuthInfo.Impersonate == "" &&
+			cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" &&
 			cleaner.EffectiveAction() != v1alpha1.ActionTransform &&
 			!deletesOthers(cleaner) &&
 			!cleaner.HasFindings(),

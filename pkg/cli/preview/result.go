@@ -30,15 +30,19 @@ type result struct {
 	// Failed is how many could not be judged, or not be changed.
 	Failed int64 `json:"failed"`
 	// Incomplete and LimitExceeded say why a run would touch nothing.
-	Incomplete    string        `json:"incomplete,omitempty"`
-	LimitExceeded string        `json:"limitExceeded,omitempty"`
-	Objects       []shownObject `json:"objects"`
+	Incomplete    string `json:"incomplete,omitempty"`
+	LimitExceeded string `json:"limitExceeded,omitempty"`
+	// Forbidden is what the account of --as may not do of what a run would do.
+	Forbidden string        `json:"forbidden,omitempty"`
+	Objects   []shownObject `json:"objects"`
 
 	// findings are the objects that are shown and that would be touched or reported, were there no limit.
 	findings int64
 	// unjudged are those of Failed that could not be judged, and unread those of LeftAlone that may be used by what could
 	// not be read.
 	unjudged, unread int64
+	// denied are those of Failed that the account of --as may not delete or change.
+	denied int64
 	// drops says that the API server would drop a part of a change.
 	drops bool
 }

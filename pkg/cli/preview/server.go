@@ -78,14 +78,16 @@ func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refus
 func (a *asking) tellForbidden(l *live) {
 	switch {
 	case a.forbidden == "":
+		return
 	case a.job.Overrides.AuthInfo.Impersonate != "": // its rights are what is asked about
-		l.forbidden = a.forbidden
+		l.forbidden = terminal.OneLine(a.forbidden)
 	default:
 		a.job.Note(
 			"whether the API server would do all this is not known, because you may not: %s",
 			terminal.OneLine(a.forbidden),
 		)
 	}
+	l.unsure = true
 }
 
 // count makes a sample of each kind, and returns the kinds in the order of the objects.

@@ -113,11 +113,18 @@ func summary(found *run.Preview, result result, unsure bool) string {
 	if parts := outcomes(found, result, unsure); len(parts) > 0 {
 		text += "; " + strings.Join(parts, ", ")
 	}
+	if result.denied > 0 {
+		denied := terminal.Thousands(result.denied)
+		text += fmt.Sprintf("; %s could not be %s: %s", denied, become[found.Action], result.Forbidden)
+	}
 	if result.Matched > 0 {
 		text += patience(found)
 	}
 	return text
 }
+
+// become is what objects become by an action.
+var become = map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted", v1alpha1.ActionTransform: "changed"}
 
 // outcomes say how many objects would have each outcome: "2 would be deleted", "1 is protected".
 func outcomes(found *run.Preview, result result, unsure bool) (parts []string) {
@@ -138,11 +145,11 @@ func outcomes(found *run.Preview, result result, unsure bool) (parts []string) {
 	if unsure {
 		provided = " if the API server accepts " + terminal.Plural(result.WouldAct, "it", "them")
 	}
-	switch found.Action {
-	case v1alpha1.ActionDelete:
-		add(result.WouldAct, "would be deleted"+provided, "would be deleted"+provided)
-	case v1alpha1.ActionTransform:
-		add(result.WouldAct, "would be changed"+provided, "would be changed"+provided)
+	switch would := "would be " + become[found.Action] + provided; found.Action {
+	case v1alpha1.ActionDelete, v1alpha1.ActionTransform:
+		if add(result.WouldAct, would, would); result.WouldAct == 0 && result.denied > 0 {
+			parts = append(parts, "0 "+would)
+		}
 	default:
 		add(counts[v1alpha1.OutcomeMatched], "would be reported", "would be reported")
 		add(marked, "of these is protected", "of these are protected")
@@ -152,7 +159,7 @@ func outcomes(found *run.Preview, result result, unsure bool) (parts []string) {
 	add(counts[v1alpha1.OutcomeUnknown], "is unknown and would be left alone", "are unknown and would be left alone")
 	add(counts[v1alpha1.OutcomeDenied], "would be denied", "would be denied")
 	add(counts[v1alpha1.OutcomeUnchanged], "has nothing to change", "have nothing to change")
-	add(result.Failed-result.unjudged, "could not be changed", "could not be changed")
+	add(result.Failed-result.unjudged-result.denied, "could not be changed", "could not be changed")
 	add(result.unjudged, "could not be judged and would be left alone", "could not be judged and would be left alone")
 	return parts
 }

@@ -59,36 +59,55 @@ func (r *Reviewer) may(ctx context.Context, account v1alpha1.ServiceAccountRef, 
 	if may, known := r.known[asked]; known {
 		return may, nil
 	}
-	resource, subresource, _ := strings.Cut(right.Resource, "/")
 	review := authorizationv1.SubjectAccessReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: authorizationv1.SchemeGroupVersion.String(), Kind: "SubjectAccessReview"},
 		Spec: authorizationv1.SubjectAccessReviewSpec{
-			User:   account.Username(),
-			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + account.Namespace, "system:authenticated"},
-			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb:        right.Verb,
-				Group:       right.Group,
-				Resource:    resource,
-				Subresource: subresource,
-				Namespace:   right.Namespace,
-				Name:        right.Name,
+			User: account.Username(),
+			Groups: []string{
+				"system:serviceaccounts", "system:serviceaccounts:" + account.Namespace, "system:authenticated",
 			},
+			ResourceAttributes: attributes(right),
 		},
 	}
-	body, err := json.Marshal(&review)
-	if err != nil {
-		return false, err
-	}
-	answer, err := cluster.Send(
-		ctx,
-		r.api.Raw.Post().AbsPath("/apis/authorization.k8s.io/v1/subjectaccessreviews").Body(body),
-	)
-	if err == nil {
-		err = json.Unmarshal(answer, &review)
-	}
+	err := post(ctx, r.api, "subjectaccessreviews", &review)
 	if err != nil {
 		return false, err
 	}
 	r.known[asked] = review.Status.Allowed
 	return review.Status.Allowed, nil
+}
+
+// MayI reports whether who asks has a right.
+func MayI(ctx context.Context, api *cluster.Client, right Right) (bool, error) {
+	review := authorizationv1.SelfSubjectAccessReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: authorizationv1.SchemeGroupVersion.String(), Kind: "SelfSubjectAccessReview"},
+		Spec:     authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: attributes(right)},
+	}
+	err := post(ctx, api, "selfsubjectaccessreviews", &review)
+	return err == nil && review.Status.Allowed, err
+}
+
+func attributes(right Right) *authorizationv1.ResourceAttributes {
+	resource, subresource, _ := strings.Cut(right.Resource, "/")
+	return &authorizationv1.ResourceAttributes{
+		Verb:        right.Verb,
+		Group:       right.Group,
+		Resource:    resource,
+		Subresource: subresource,
+		Namespace:   right.Namespace,
+		Name:        right.Name,
+	}
+}
+
+// post sends a review, and reads the answer into it.
+func post(ctx context.Context, api *cluster.Client, resource string, review any) error {
+	body, err := json.Marshal(review)
+	if err != nil {
+		return err
+	}
+	answer, err := cluster.Send(ctx, api.Raw.Post().AbsPath("/apis/authorization.k8s.io/v1/"+resource).Body(body))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(answer, review)
 }
