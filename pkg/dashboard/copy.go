@@ -4,6 +4,7 @@
 package dashboard
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -12,7 +13,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// copy shows a copy that a run made beside the object as it is now. The person reads both.
+// copy shows what a restore would make of a copy, beside the object as it is now. The person reads and tries both.
 func (s *Server) copy(r *http.Request, p *person) (int, any, error) {
 	ctx := r.Context()
 	wanted, ok := cluster.ParseRef(r.URL.Query().Get("object"))
@@ -32,41 +33,50 @@ func (s *Server) copy(r *http.Request, p *person) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	copied, live, err := restore.New(p.api.Raw, parts).Compare(ctx, run, wanted.Is)
+	force := r.URL.Query().Get("force") == "true"
+	compared, err := restore.New(p.api.Raw, parts).Compare(ctx, run, restore.Options{Only: wanted.Is, Force: force})
+	var nothing *restore.NothingError
 	switch {
+	case errors.As(err, &nothing):
+		return 0, nil, notFound("%s", nothing)
 	case err != nil:
 		return 0, nil, err
-	case copied == nil:
+	case compared == nil:
 		return 0, nil, notFound("run %s made no copy of %s", run.Name, wanted)
 	}
-	answer, err := comparison(copied, live)
+	answer, err := comparison(compared)
 	return http.StatusOK, answer, err
 }
 
-// comparison writes both sides as YAML, without what a restore leaves to the API server, and without the values of
-// Secrets.
-func comparison(copied, live *object.Object) (*CopyCompared, error) {
-	var answer CopyCompared
-	was, err := bare(copied)
+// comparison writes both sides as YAML, without what the API server sets, and without the values of Secrets.
+func comparison(c *restore.Comparison) (*CopyCompared, error) {
+	answer := CopyCompared{Why: c.Item.Reason, LeftOut: c.LeftOut()}
+	after := c.After
+	if after == nil {
+		after = c.Copy
+	} else {
+		answer.Restores = true
+	}
+	becomes, err := bare(after)
 	if err != nil {
 		return nil, err
 	}
-	is, objects := map[string]any{}, []object.Object{*copied}
-	if live != nil {
-		if is, err = bare(live); err != nil {
+	is, objects := map[string]any{}, []object.Object{*c.Copy, *after}
+	if c.Live != nil {
+		if is, err = bare(c.Live); err != nil {
 			return nil, err
 		}
-		objects = append(objects, *live)
+		objects = append(objects, *c.Live)
 	}
-	if copied.IsSecret() {
-		was, is = manifest.MaskSides(object.Masker(objects...), was, is)
+	if c.Copy.IsSecret() {
+		is, becomes = manifest.MaskSides(object.Masker(objects...), is, becomes)
 	}
-	if live != nil {
+	if c.Live != nil {
 		if answer.Live, err = manifest.PlainYAML(is); err != nil {
 			return nil, err
 		}
 	}
-	answer.Copy, err = manifest.PlainYAML(was)
+	answer.After, err = manifest.PlainYAML(becomes)
 	return &answer, err
 }
 

@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -86,16 +88,49 @@ func TestCopyAndLive(t *testing.T) {
 	path := "runs/" + run.Name + "/copy?object="
 	var got CopyCompared
 	v.wants(http.StatusOK, http.MethodGet, path+"ConfigMap/"+shop+"/settings", nil, &got)
-	if want := "apiVersion: v1\ndata:\n  colour: red\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: " + shop + "\n"; got.Copy != want || got.Live != "" {
+	want := "apiVersion: v1\ndata:\n  colour: red\nkind: ConfigMap\nmetadata:\n  annotations:\n    apps.projectsveltos.io/restored-from: " + string(run.UID) +
+		"\n  name: settings\n  namespace: " + shop + "\n"
+	if got.After != want || got.Live != "" || !got.Restores || len(got.LeftOut) > 0 {
 		t.Errorf("of one that is gone: %+v", got)
 	}
-	v.wants(http.StatusOK, http.MethodGet, path+"Secret/"+shop+"/password", nil, &got)
-	if !strings.Contains(got.Copy, "p: '****** (before)'\n  same: '******'\n") || !strings.Contains(got.Live, "p: '****** (after)'\n") {
-		t.Errorf("of a Secret: %+v", got)
+	for force, restores := range map[string]bool{"false": false, "true": true} {
+		var got CopyCompared
+		v.wants(http.StatusOK, http.MethodGet, path+"Secret/"+shop+"/password&force="+force, nil, &got)
+		if !strings.Contains(got.After, "p: '****** (after)'\n  same: '******'\n") || !strings.Contains(got.Live, "p: '****** (before)'\n") ||
+			got.Restores != restores || strings.Contains(got.Why, "another one of the name") == restores {
+			t.Errorf("of a Secret, force=%s: %+v", force, got)
+		}
 	}
 	v.wants(http.StatusNotFound, http.MethodGet, path+"ConfigMap/"+shop+"/other", nil, nil)
 	v.wants(http.StatusBadRequest, http.MethodGet, path+"settings", nil, nil)
 	nobody, err := env.AddUser("copy-nobody")
 	must(t, err)
 	visit(t, nobody.Config()).wants(http.StatusForbidden, http.MethodGet, path+"ConfigMap/"+shop+"/settings", nil, nil)
+}
+
+// TestCompareShowsWhatARestoreMakes: of a claim that was bound, the volume and what the server set do not come back.
+func TestCompareShowsWhatARestoreMakes(t *testing.T) {
+	c := admin(t)
+	shop := namespace(t, c)
+	claim := create(t, c, &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: shop, Name: "data", Finalizers: []string{"example.com/hold"},
+			Annotations: map[string]string{"pv.kubernetes.io/bind-completed": "yes", "team": "shop"},
+		},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, VolumeName: "pv-1",
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{"storage": resource.MustParse("1Gi")}},
+		},
+	})
+	of := cleaner(t, c, shop, func(spec *v1alpha1.CleanerSpec) { spec.Action = ptr.To(v1alpha1.ActionDelete) })
+	run := ran(t, c, of, map[string]client.Object{"PersistentVolumeClaim": claim.DeepCopy()})
+	claim.Finalizers = nil
+	must(t, c.Update(t.Context(), claim))
+	must(t, c.Delete(t.Context(), claim))
+	var got CopyCompared
+	visit(t, env.Config).wants(http.StatusOK, http.MethodGet, "runs/"+run.Name+"/copy?object=PersistentVolumeClaim/"+shop+"/data", nil, &got)
+	want := []string{"metadata.annotations[\"pv.kubernetes.io/bind-completed\"]", "metadata.finalizers", "spec.volumeName"}
+	if diff := cmp.Diff(want, got.LeftOut); diff != "" || strings.Contains(got.After, "pv-1") || !strings.Contains(got.After, "team: shop") {
+		t.Errorf("left out (-want +got):\n%s\n%s", diff, got.After)
+	}
 }

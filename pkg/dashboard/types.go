@@ -37,7 +37,7 @@
 //	GET    runs/{name}/diff                      Page of Change, with Diff in front: what is new since the run before
 //	GET    runs/{name}/restore?only=&force=      RestorePlan: what a restore would do now (a dry run)
 //	POST   runs/{name}/restore                   RestoreRequest -> 200 RestorePlan: what it did
-//	GET    runs/{name}/copy?object=KIND/NS/NAME  CopyCompared: the copy and the live object, Secrets masked
+//	GET    runs/{name}/copy?object=KIND/NS/NAME&force=  CopyCompared: what a restore would make of it, Secrets masked
 //	GET    activity?cleaner=&run=&q=             Activities: what people did with one Cleaner, or about one run
 //	GET    plans?cleaner=                        Page of Plan: those that wait, that which expires first in front
 //	GET    plans/{name}                          Plan, also one that does not wait any more; its objects are the outcomes

@@ -149,10 +149,17 @@ type RestoredObject struct {
 	Notes      []string `json:"notes,omitempty"`
 }
 
-// CopyCompared is a copy beside the live object, as YAML. Live is empty when there is none.
+// CopyCompared says what a restore would make of an object, as YAML without the status.
 type CopyCompared struct {
-	Copy string `json:"copy"`
-	Live string `json:"live,omitempty"`
+	// Restores is whether a restore would touch the object. Why says why not.
+	Restores bool   `json:"restores,omitempty"`
+	Why      string `json:"why,omitempty"`
+	// Live is the object as it is now, empty when there is none. After is what the API server would make of a restore or,
+	// when that would not touch the object, the copy.
+	Live  string `json:"live,omitempty"`
+	After string `json:"after"`
+	// LeftOut are the fields of the copy that a restore leaves out, or that get another value: spec.volumeName, status.
+	LeftOut []string `json:"leftOut,omitempty"`
 }
 
 // Findings is one page of a scan, with how many there are in each group.

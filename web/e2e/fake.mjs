@@ -94,7 +94,7 @@ function runPart(run, part, params, has) {
     case 'outcomes': return page(fixtures.outcomes.filter((o) => has(o.name + o.reason) && (!params.get('outcome') || o.outcome === params.get('outcome'))), params);
     case 'diff': return fixtures.diff;
     case 'restore': return { run: run.name, cleaner: run.cleaner, dryRun: true, objects: fixtures.restored };
-    case 'copy': return { copy: 'kind: ConfigMap\ndata:\n  color: red\n', live: params.get('object').endsWith('theme-2023') ? 'kind: ConfigMap\ndata:\n  color: teal\n' : '' };
+    case 'copy': return { restores: true, leftOut: ['metadata.finalizers', 'status'], after: 'kind: ConfigMap\ndata:\n  color: red\n', live: params.get('object').endsWith('theme-2023') ? 'kind: ConfigMap\ndata:\n  color: teal\n' : '' };
     default: return fixtures.runDetail(run);
   }
 }

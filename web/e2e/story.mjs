@@ -76,7 +76,7 @@ await step(approver, 'watches the run');
 
 await approver.getByRole('button', { name: /^Restore from/ }).click();
 await approver.getByRole('button', { name: 'Compare ConfigMap shop/old-banner with live' }).click();
-await approver.getByText('It does not exist now. This is the copy:').waitFor();
+await approver.getByText('It does not exist now. A restore makes this:').waitFor();
 await step(approver, 'compares a copy with what is there');
 await approver.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
 await approver.getByLabel('Restore ConfigMap shop/old-banner').check();

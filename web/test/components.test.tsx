@@ -10,6 +10,7 @@ import { ApiError } from '../src/lib/api';
 import { Decide, EndNote } from '../src/pages/plan';
 import { runBars, runText } from '../src/pages/cleaner';
 import { MakePage } from '../src/pages/make';
+import { compareText } from '../src/pages/restore';
 import { Stages } from '../src/pages/run';
 import { Nothing } from '../src/pages/findings';
 import { allDays, Content } from '../src/pages/overview';
@@ -309,4 +310,14 @@ describe('charts and stages', () => {
     expect(days[28]!.matched).toBe(2);
     expect(days[29]).toEqual({ day: '2026-01-31', runs: 0, matched: 0, acted: 0, failed: 0 });
   });
+});
+
+describe('Compare', () => {
+  it.each([
+    [{ restores: true, after: 'a' }, 'A restore makes this:'],
+    [{ restores: true, after: 'a', live: 'b' }, 'Lines with + come with a restore'],
+    [{ restores: true, after: 'a', live: 'a' }, 'A restore would change nothing.'],
+    [{ why: 'it is still there', after: 'a', live: 'a' }, 'A restore would not touch it: it is still there. It is as in the copy.'],
+    [{ why: 'it is a token', after: 'a' }, 'A restore would not touch it: it is a token. It does not exist now. This is the copy:'],
+  ])('%j', (of, text) => expect(compareText(of)).toContain(text));
 });

@@ -194,7 +194,11 @@ func (c cluster) write(ctx context.Context, item *Item, dryRun bool) ([]byte, er
 		item.Step != StepPutBack { // or the server would leave out, without a word, a field that the kind has lost since
 		request = request.Param("fieldValidation", metav1.FieldValidationStrict)
 	}
-	return send(ctx, trial(request, dryRun).Body(payload))
+	answer, err := send(ctx, trial(request, dryRun).Body(payload))
+	if dryRun && err == nil {
+		item.tried = answer
+	}
+	return answer, err
 }
 
 // isLossy reports whether the server refused a write because the kind does not know a field of the copy.

@@ -88,6 +88,8 @@ type Item struct {
 	named   bool
 	body    map[string]any
 	live    *object.Object
+	// tried is what the API server would make of the object. Nil when it was not tried, or refused.
+	tried []byte
 	// lossy is true when the object may come back without the fields that its kind does not know any more.
 	lossy bool
 }

@@ -51,6 +51,7 @@ export interface RunDetail extends RunRow {
 export interface Change extends Omit<Outcome, 'change'> { change: string; was?: string }
 export interface Diff extends Page<Change> { before: string; new: number; gone: number; changed: number; same: number }
 
+export interface Compared { restores?: boolean; why?: string; live?: string; after: string; leftOut?: string[] }
 export interface Activity { time: string; by?: string; text: string; run?: string }
 export interface Activities extends Page<Activity> { missing: Right[] | null }
 export interface Loss { warnings: string[] | null }

@@ -5,7 +5,7 @@ import { query, segment, send } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { diff } from '../lib/diff';
 import { readable } from '../lib/time';
-import type { Restored, RestorePlan } from '../lib/types';
+import type { Compared, Restored, RestorePlan } from '../lib/types';
 import { objectName, plural } from '../lib/words';
 import { Badge, Card, Empty, Head, Show } from '../ui/basics';
 import { Confirm, Dialog } from '../ui/dialog';
@@ -88,7 +88,7 @@ function Choose({ run, objects, force, setForce, restored }: ChooseProps) {
         </div>
         <div><button type="button" class="primary" disabled={chosen.size === 0} onClick={() => setConfirming(true)}>Restore {plural(chosen.size, 'object')} …</button></div>
       </div>
-      {comparing && <Compare run={run} of={comparing} onClose={() => setComparing(undefined)} />}
+      {comparing && <Compare run={run} of={comparing} force={force} onClose={() => setComparing(undefined)} />}
       {confirming && (
         <Confirm title={`Restore ${plural(chosen.size, 'object')}?`} confirm={`Restore ${plural(chosen.size, 'object')}`} danger={force} onConfirm={restore} onClose={() => setConfirming(false)}>
           <p>What is gone is created again from its copy; what was changed gets its old content back{force ? ', also where somebody changed it since' : ''}. An Event says that you did it.</p>
@@ -110,16 +110,25 @@ function ResultTable({ rows }: { rows: Restored[] }) {
   );
 }
 
-function Compare({ run, of, onClose }: { run: string; of: Restored; onClose: () => void }) {
-  const compared = useLoad<{ copy: string; live?: string }>(`runs/${segment(run)}/copy${query({ object: objectKey(of) })}`, false);
+/** compareText says what the two sides of a comparison are. */
+export function compareText(of: Compared): string {
+  const now = of.live ? 'Lines with + are in the copy; lines with − are there now.' : 'It does not exist now. This is the copy:';
+  if (!of.restores) return `A restore would not touch it${of.why ? `: ${of.why}` : ''}. ${of.live === of.after ? 'It is as in the copy.' : now}`;
+  if (!of.live) return 'It does not exist now. A restore makes this:';
+  return of.live === of.after ? 'A restore would change nothing.' : 'Lines with + come with a restore; lines with − are there now.';
+}
+
+function Compare({ run, of, force, onClose }: { run: string; of: Restored; force: boolean; onClose: () => void }) {
+  const compared = useLoad<Compared>(`runs/${segment(run)}/copy${query({ object: objectKey(of), force })}`, false);
   return (
     <Dialog title={objectName(of)} onClose={onClose} wide>
       <div class="stack">
-        <Show of={compared} what="the copy">
+        <Show of={compared} what="what a restore would make">
           {(data) => (
             <>
-              <p>{!data.live ? 'It does not exist now. This is the copy:' : data.live === data.copy ? 'It is as in the copy.' : 'Lines with + come back with a restore; lines with − are there now.'}</p>
-              <DiffView before={data.live || data.copy} after={data.copy} />
+              <p>{readable(compareText(data))}</p>
+              {data.leftOut?.length ? <p class="note info">Not as in the copy: <span class="mono">{data.leftOut.slice(0, most).join(', ')}</span>{data.leftOut.length > most && ` and ${plural(data.leftOut.length - most, 'more field')}`}.</p> : null}
+              <DiffView before={data.live || data.after} after={data.after} />
             </>
           )}
         </Show>
@@ -128,6 +137,8 @@ function Compare({ run, of, onClose }: { run: string; of: Restored; onClose: () 
     </Dialog>
   );
 }
+
+const most = 12;
 
 export function DiffView({ before, after }: { before: string; after: string }) {
   const look = { '+': 'add', '-': 'del', ' ': undefined };
