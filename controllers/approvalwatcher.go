@@ -41,7 +41,10 @@ func (w *ApprovalWatcher) NeedLeaderElection() bool { return true }
 
 // Start looks until the context ends. At first it says in the log whether approvals are guarded.
 func (w *ApprovalWatcher) Start(ctx context.Context) error {
-	if err := w.Journal.CheckApprovals(ctx); err != nil && ctx.Err() == nil {
+	switch err := w.Journal.CheckApprovals(ctx); {
+	case err == nil:
+		klog.FromContext(ctx).Info("The API server guards approvals of plans: it refused a forged one")
+	case ctx.Err() == nil:
 		klog.FromContext(ctx).Info("Approvals of plans are not accepted for now", "cause", err.Error())
 	}
 	ticker := w.Clock.NewTicker(approvalsEvery)

@@ -4,17 +4,21 @@
 package integration
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/controllers"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
@@ -73,6 +77,34 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 			l.step()
 			l.finish()
 			l.wantNames()
+		})
+	}
+}
+
+// TestLeaderSaysWhetherApprovalsAreGuarded: it proves it at its start, before anybody approves anything.
+func TestLeaderSaysWhetherApprovalsAreGuarded(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ open, want string }{
+		"guarded": {"", "it refused a forged one"},
+		"open":    {`{"apiVersion":"apps.projectsveltos.io/v1alpha1","kind":"CleanerApproval","metadata":{"name":"x"}}`, "is not in force, so that anybody could approve"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			deployed(t)
+			l := newBench(t)
+			l.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+				if test.open != "" && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/cleanerapprovals") {
+					return answer(r, http.StatusCreated, []byte(test.open)), nil
+				}
+				return nil, nil
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			log := ""
+			sink := funcr.New(func(_, line string) { log += line; cancel() }, funcr.Options{})
+			watcher := &controllers.ApprovalWatcher{Journal: l.reconciler.Journal, Clock: l.clock}
+			must(t, watcher.Start(logr.NewContext(ctx, sink)))
+			if !strings.Contains(log, test.want) {
+				t.Errorf("the log is %s", log)
+			}
 		})
 	}
 }
