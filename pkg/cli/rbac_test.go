@@ -4,11 +4,13 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -100,6 +102,42 @@ func TestRBACOfTheCluster(t *testing.T) {
 	}
 	if names := s.complete("rbac", "unused-"); !strings.Contains(names, c.Name) {
 		t.Errorf("the names of Cleaners are not completed: %q", names)
+	}
+}
+
+// TestRBACOfABindingForAnotherRole: apply cannot change what a binding gives, so somebody must delete it first.
+func TestRBACOfABindingForAnotherRole(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	name := "kubecleaner:" + s.namespace + ":cleaner"
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: s.namespace, Name: "cleaner"}}
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}, Subjects: subjects}
+	binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"}
+	must(t, s.Create(t.Context(), binding))
+	args := []string{"rbac", c.Name, "--service-account", s.namespace + "/cleaner"}
+	want := "RoleBinding kubecleaner:NS:cleaner exists for ClusterRole edit, and apply cannot change that: " +
+		"delete the binding first: kubectl delete rolebindings -n NS kubecleaner:NS:cleaner\n"
+	got := s.call(t.Context(), nil, args...)
+	if got.code != codes.ExitDone || s.plain(got.errOut) != "note: "+want || !strings.Contains(s.plain(got.out), "---\n# "+want+"apiVersion: ") {
+		t.Errorf("exit %d, want %q:\n%s%s", got.code, want, got.out, got.errOut)
+	}
+	must(t, s.Delete(t.Context(), binding))
+	binding.ResourceVersion, binding.RoleRef.Kind, binding.RoleRef.Name = "", "Role", name
+	must(t, s.Create(t.Context(), binding))
+	if got := s.call(t.Context(), nil, args...); got.code != codes.ExitDone || got.errOut != "" || strings.Contains(got.out, "delete the binding") {
+		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)
+	}
+	// That of a ClusterRole, too.
+	c.Spec.ResourcePolicySet.ResourceSelectors[0].Namespace = ""
+	must(t, s.Update(t.Context(), c))
+	wide := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: subjects}
+	wide.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"}
+	must(t, s.Create(t.Context(), wide))
+	s.Cleanup(func() { _ = s.Delete(context.Background(), wide) })
+	want = "note: ClusterRoleBinding kubecleaner:NS:cleaner exists for ClusterRole view, and apply cannot change that: " +
+		"delete the binding first: kubectl delete clusterrolebindings kubecleaner:NS:cleaner\n"
+	if got := s.call(t.Context(), nil, append(args, "-o", "json")...); got.code != codes.ExitDone || s.plain(got.errOut) != want || !json.Valid([]byte(got.out)) {
+		t.Errorf("exit %d, want %q:\n%s%s", got.code, want, got.out, got.errOut)
 	}
 }
 

@@ -190,6 +190,7 @@ func (o *options) manifests(ctx context.Context, api *cluster.Client, groups []*
 		if err != nil {
 			return nil, err
 		}
+		o.warnOfBindings(ctx, api, g.account, rights.Roles(rights.Least(all)), written)
 		written[0] = g.heading() + written[0]
 		documents = append(documents, written...)
 	}

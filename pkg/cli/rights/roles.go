@@ -156,9 +156,15 @@ func metadata(name, namespace string) map[string]any {
 	return found
 }
 
-// ForAccount are the manifests that give an account the rights: the ServiceAccount, the Roles and their bindings.
+// NameFor is the name of the Roles and bindings of an account. No two accounts have the same.
+func NameFor(account v1alpha1.ServiceAccountRef) string {
+	return "kubecleaner:" + account.Namespace + ":" + account.Name
+}
+
+// ForAccount are the manifests that give an account the rights: the ServiceAccount, the Roles, and after
+// each one its binding.
 func ForAccount(account v1alpha1.ServiceAccountRef, all []Right) ([]string, error) {
-	name := "kubecleaner:" + account.Namespace + ":" + account.Name // no two accounts have the same
+	name := NameFor(account)
 	text, err := terminal.AsYAML(map[string]any{
 		"apiVersion": "v1",
 		"kind":       "ServiceAccount",
