@@ -50,7 +50,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"Then you are asked once.\n\n" +
 			"An object that exists and differs from its copy is left alone, and so is a field that somebody has edited since. --force\n" +
 			"overwrites both. A second restore changes nothing.\n\n" +
-			"With the name of an object, KIND/NAMESPACE/NAME or KIND/NAME, it restores that object from the latest run that touched it.\n\n" +
+			"With the name of an object, KIND/NAMESPACE/NAME or KIND/NAME, it restores that object from the latest run that kept a copy.\n\n" +
 			"No Cleaner touches a restored object until you remove its annotation:\n" +
 			"  kubectl annotate KIND NAME [-n NAMESPACE] " + v1alpha1.RestoredFromAnnotation + "-\n\n" +
 			"It exits with 0 if everything is restored, with 4 if some of it is not, and with 1 otherwise.",
