@@ -113,6 +113,20 @@ func TestRunIsReadByPeople(t *testing.T) {
 			"hint: a Cleaner keeps as many runs as its spec.successfulRunsHistoryLimit and spec.failedRunsHistoryLimit say   [E-RUN-006]\n")
 }
 
+// TestRunSaysWhatIsStillBeingDeleted: in words, with the finalizers that hold it.
+func TestRunSaysWhatIsStillBeingDeleted(t *testing.T) {
+	s := newSite(t)
+	run := s.recordOf(s.cleaner(), 0, v1alpha1.CleanerRunStatus{
+		Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonCompleted,
+		Objects: []v1alpha1.ObjectOutcome{outcomeOf(v1alpha1.OutcomeTerminating, "shop", "old", "finalizers hold it: example.com/hold")},
+	})
+	got := s.call(t.Context(), aDayLater, "runs", run.Name)
+	if !strings.Contains(got.out, "finalizers hold it: example.com/hold") ||
+		!strings.HasPrefix(got.errOut, "note: 1 object was still being deleted when the run looked last (Terminating). ") {
+		t.Errorf("%s%s", got.out, got.errOut)
+	}
+}
+
 func TestRunsUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"runs --diff":                "--outcome, --namespace, --kind, --limit and --diff are for one run: write its name, or that of its Cleaner",

@@ -77,7 +77,7 @@ func (s *Server) run(r *http.Request, p *person) (int, any, error) {
 	detail := RunDetail{
 		RunRow: runRow(run), Stages: stagesOf(run), Progress: run.Status.Progress,
 		Conditions: conditionsOf(run.Status.Conditions),
-		Outcomes:   tally(run), Notifications: run.Status.Notifications,
+		Outcomes:   tally(run), Notifications: run.Status.Notifications, Ending: cluster.Ending(run),
 	}
 	if detail.Notifications == nil {
 		detail.Notifications = []v1alpha1.NotificationStatus{}

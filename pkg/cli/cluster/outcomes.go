@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // Outcomes are all outcomes in the order in which they are shown: what went wrong, what was done, what matched, and
@@ -54,4 +55,25 @@ func Rank(o *v1alpha1.ObjectOutcome) int {
 // IsSpared reports whether a Scan reports an object that is protected.
 func IsSpared(o *v1alpha1.ObjectOutcome) bool {
 	return o.Outcome == v1alpha1.OutcomeMatched && strings.HasPrefix(o.Reason, "protected:")
+}
+
+// Ending says what the outcome Terminating means for the objects of a run, and what they wait for. Empty without any.
+func Ending(run *v1alpha1.CleanerRun) string {
+	var ending int64
+	for _, t := range run.Status.Tallies { // of all, also of those that the record has no room for
+		if t.Outcome == v1alpha1.OutcomeTerminating {
+			ending += t.Count
+		}
+	}
+	for i := range run.Status.Objects {
+		if len(run.Status.Tallies) == 0 && run.Status.Objects[i].Outcome == v1alpha1.OutcomeTerminating {
+			ending++
+		}
+	}
+	if ending == 0 {
+		return ""
+	}
+	return terminal.Grouped(ending, "object") + terminal.Plural(ending, " was", " were") +
+		" still being deleted when the run looked last (Terminating). The API server removes such an object when its time to " +
+		"end is over and the controllers of its finalizers have taken these off; the reason names them. KubeCleaner takes off none."
 }

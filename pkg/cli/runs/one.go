@@ -34,6 +34,9 @@ func (o *options) one(ctx context.Context, api *cluster.Client, run *v1alpha1.Cl
 		o.tellNone(run)
 	}
 	o.printOmitted(run)
+	if ending := cluster.Ending(run); ending != "" && o.isEmpty() {
+		o.Note("%s", ending)
+	}
 	return unread
 }
 

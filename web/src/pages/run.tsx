@@ -118,6 +118,7 @@ function Outcomes({ of }: { of: RunDetail }) {
             </>
           ))}
       </Show>
+      {of.ending && <p class="note info">{of.ending}</p>}
       {of.unread && <p class="note warn">Not all objects can be listed: {of.unread.error} {of.unread.missing && <>Missing right: <span class="mono">{of.unread.missing}</span></>}</p>}
     </Card>
   );
