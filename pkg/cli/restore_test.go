@@ -245,7 +245,7 @@ func TestRestoreForbidden(t *testing.T) {
 	part := run.Name + "-" + run.Status.Intent.Attempt + "-bundle-0"
 	s.wants(got, codes.ExitError, "", s.plain("error: reading part 0 of the bundle of run "+run.Name+" (Secret projectsveltos/"+part+"): secrets \""+part+"\" is forbidden: "+
 		"User \""+user+"\" cannot get resource \"secrets\" in API group \"\" in the namespace \"projectsveltos\"\n"+
-		"hint: the copies are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role; somebody who may can give it to you: "+
+		"hint: the copies are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role (kubecleaner is the name of the installation, which may be another); somebody who may can give it to you: "+
 		"kubectl -n projectsveltos create rolebinding restore --role=kubecleaner-cleaner-restore-role --user=YOU   [E-CLU-003]\n"))
 }
 

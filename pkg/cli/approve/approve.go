@@ -40,8 +40,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Long: "Shows the plan of a run of a Cleaner with spec.approval, asks once, and approves it with a CleanerApproval. A run then carries\n" +
 			"it out: everything is judged again, and only what is in the plan and still matches is touched. The name of a Cleaner\n" +
 			"means its plan that waits.\n\n" +
-			"You must be allowed to create CleanerApprovals, and need the verb approve on the Cleaner (ClusterRole\n" +
-			"kubecleaner-approver-role). An approval cannot be changed. To end the run: kubectl cleaner cancel.",
+			"You must be allowed to create CleanerApprovals, and need the verb approve on the Cleaner (the ClusterRole whose\n" +
+			"name ends with -approver-role gives both). An approval cannot be changed. To end the run: kubectl cleaner cancel.",
 		Example: "  kubectl cleaner runs --waiting\n  kubectl cleaner approve unused-configmaps-1795230000\n" +
 			"  kubectl cleaner approve unused-configmaps --reason 'checked with team shop' --yes",
 	}

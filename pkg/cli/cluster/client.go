@@ -283,7 +283,7 @@ func viewerHint(err error) string {
 		}) {
 		return ""
 	}
-	return "the ClusterRole " + role + " gives this right; somebody who may can give it to you: " +
+	return "the ClusterRole " + role + " " + RolePrefix + " gives this right; somebody who may can give it to you: " +
 		"kubectl create clusterrolebinding cleaner-viewer --clusterrole=" + role + " --user=YOU"
 }
 

@@ -166,7 +166,7 @@ func (j *job) printRole(ctx context.Context, r *Result) error {
 	if j.Namespace == "" {
 		fmt.Fprintf(
 			j.Out,
-			"# or, for every scan, where KubeCleaner is installed: kubectl create clusterrolebinding %s --clusterrole=%s %s\n",
+			"# or, for every scan, where KubeCleaner is installed by this name: kubectl create clusterrolebinding %s --clusterrole=%s %s\n",
 			scanRole,
 			scanRole,
 			user,

@@ -40,16 +40,16 @@ export function unreadText(of: Unread): string {
   return `${of.kind}${where}: ${of.forbidden ? `missing right: ${resource || 'list'}` : of.error || 'it could not be read'}`;
 }
 
-/** roleOf names the role of KubeCleaner that gives a right, as people write it: "list cleaners.apps.projectsveltos.io". Empty when none does. */
+/** roleOf names the role of KubeCleaner that gives a right, as people write it: "list cleaners.apps.projectsveltos.io". Empty when none does. What the * stands for is the name of the installation: kubecleaner, or what chart or kustomize put there. */
 export function roleOf(right: string | undefined): string {
   const [, verb = '', resource = '', where = ''] = /^(\S+) (\S+)(?: "[^"]*")?( in namespace \S+)?$/.exec(right ?? '') ?? [];
   const of = /^(cleaners|cleanerruns|cleanerapprovals|reports)\.apps\.projectsveltos\.io$/.exec(resource)?.[1];
   const reads = ['get', 'list', 'watch'].includes(verb);
-  if (verb === 'approve' || (of === 'cleanerapprovals' && verb === 'create')) return 'ClusterRole kubecleaner-approver-role';
-  if (of && reads) return 'ClusterRole kubecleaner-cleaner-viewer-role';
-  if (of === 'cleaners') return 'ClusterRole kubecleaner-cleaner-editor-role';
-  if (resource === 'secrets' && verb === 'get' && where) return `Role kubecleaner-cleaner-restore-role${where}`;
-  if (reads && !where && ['pods', 'configmaps', 'namespaces'].includes(resource)) return 'ClusterRole kubecleaner-scan';
+  if (verb === 'approve' || (of === 'cleanerapprovals' && verb === 'create')) return 'ClusterRole *-approver-role';
+  if (of && reads) return 'ClusterRole *-cleaner-viewer-role';
+  if (of === 'cleaners') return 'ClusterRole *-cleaner-editor-role';
+  if (resource === 'secrets' && verb === 'get' && where) return `Role *-cleaner-restore-role${where}`;
+  if (reads && !where && ['pods', 'configmaps', 'namespaces'].includes(resource)) return 'ClusterRole *-scan';
   return '';
 }
 

@@ -67,7 +67,7 @@ export function Loading({ what }: { what: string }) {
 /** Lacking is a right that is missing, and the role that gives it. */
 export function Lacking({ right }: { right: string | undefined }) {
   const role = roleOf(right);
-  return <><span class="mono">{right}</span>{role && <span class="small muted"> (<span class="mono">{role}</span> gives it)</span>}</>;
+  return <><span class="mono">{right}</span>{role && <span class="small muted"> (<span class="mono">{role}</span> of KubeCleaner gives it)</span>}</>;
 }
 
 /** Failure says what went wrong, which right is missing, and what to do. */
