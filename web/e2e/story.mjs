@@ -67,10 +67,13 @@ await link(approver, /shop\/old-banner/).waitFor();
 await button(approver, 'Approve …').click();
 await approver.getByLabel('Reason (optional)').fill('nobody uses them');
 await button(approver, 'Approve').click();
-await link(approver, 'Look at the run that carries it out').waitFor();
+const carriedOut = link(approver, new RegExp(`^run ${name}-`));
+await carriedOut.waitFor();
 await step(approver, 'a person approves the plan');
 
-await link(approver, 'Look at the run that carries it out').click();
+await carriedOut.click();
+await approver.locator('.stages li', { hasText: 'Acted' }).getByText(/done, took/).waitFor();
+await approver.locator('td', { hasText: 'approved the plan: nobody uses them' }).waitFor();
 await approver.getByRole('button', { name: /^Restore from/ }).waitFor();
 await step(approver, 'watches the run');
 
