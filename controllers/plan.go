@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
@@ -58,22 +59,58 @@ func (r *CleanerReconciler) foldDecision(
 		return r.endPlan(ctx, cleaner, plan.Run, v1alpha1.ReasonExpired, fmt.Sprintf(
 			"Nobody approved the plan until %s, nothing was touched; the next run makes another.",
 			plan.ExpirationTime.UTC().Format(timeFormat)))
+	case said != nil:
+		return r.foldSaid(ctx, cleaner, plan, round, &said.Spec, err)
 	case err != nil:
 		r.awaits(cleaner, "The approval of the plan of CleanerRun "+plan.Run+" does not count: "+err.Error())
 		round.planEnds = min(left, recheck)
-	case said == nil:
-		round.planEnds = left
-	case said.Spec.Decision == v1alpha1.DecisionReject:
-		return r.endPlan(ctx, cleaner, plan.Run, v1alpha1.ReasonRejected, fmt.Sprintf(
-			"%s rejected the plan, nothing was touched. %s", said.Spec.By, cmp.Or(said.Spec.Reason, "No reason was given.")))
-	case r.actsNot(cleaner) != "":
-		r.awaits(cleaner, fmt.Sprintf("%s approved the plan of CleanerRun %s. It is carried out as soon as runs act again: %s.",
-			said.Spec.By, plan.Run, r.actsNot(cleaner)))
-		round.soon = true
 	default:
-		round.approved = &v1alpha1.ApprovedPlan{PlanRef: plan.PlanRef, By: said.Spec.By}
+		round.planEnds = left
 	}
 	return nil
+}
+
+// foldSaid takes what a person said of the plan. not says why it does not count, if it does not: it cannot be changed,
+// and its name is taken, so only another plan helps.
+func (r *CleanerReconciler) foldSaid(
+	ctx context.Context, cleaner *v1alpha1.Cleaner, plan *v1alpha1.WaitingPlan, round *round,
+	said *v1alpha1.CleanerApprovalSpec, not error,
+) error {
+	switch {
+	case not != nil:
+		return r.decided(ctx, cleaner, plan, round, v1alpha1.ReasonPlanNotApproved, fmt.Sprintf(
+			"The decision of %s does not count, nothing was touched, and the next run makes another plan: %s.", said.By, not))
+	case said.Decision == v1alpha1.DecisionReject:
+		return r.decided(ctx, cleaner, plan, round, v1alpha1.ReasonRejected, fmt.Sprintf(
+			"%s rejected the plan, nothing was touched. %s", said.By, cmp.Or(said.Reason, "No reason was given.")))
+	case r.actsNot(cleaner) != "":
+		r.awaits(cleaner, fmt.Sprintf("%s approved the plan of CleanerRun %s. It is carried out as soon as runs act again: %s.",
+			said.By, plan.Run, r.actsNot(cleaner)))
+		round.soon = true
+	default:
+		round.approved = &v1alpha1.ApprovedPlan{PlanRef: plan.PlanRef, By: said.By}
+	}
+	return nil
+}
+
+// decided ends the waiting of a plan of which a person said something.
+func (r *CleanerReconciler) decided(
+	ctx context.Context, cleaner *v1alpha1.Cleaner, plan *v1alpha1.WaitingPlan, round *round, reason, message string,
+) error {
+	round.decided, round.decidedWhy = reason, message
+	return r.endPlan(ctx, cleaner, plan.Run, reason, message)
+}
+
+// showDecided says in an Event what a person said of a plan, and whether that counts.
+func (r *CleanerReconciler) showDecided(cleaner *v1alpha1.Cleaner, round *round) {
+	if round.decided == "" {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if round.decided == v1alpha1.ReasonPlanNotApproved {
+		kind = corev1.EventTypeWarning
+	}
+	r.Events.Eventf(cleaner, nil, kind, round.decided, "Decide", "%s", v1alpha1.Truncate(round.decidedWhy, 1024))
 }
 
 // actsNot says why runs only report now, although the Cleaner's action is another. Empty when they act.
@@ -142,7 +179,7 @@ func (r *CleanerReconciler) stays(
 	switch {
 	case err != nil && !journal.IsNotApproved(err):
 		return "", err
-	case said != nil && said.Spec.Decision == v1alpha1.DecisionApprove:
+	case err == nil && said != nil && said.Spec.Decision == v1alpha1.DecisionApprove:
 		return fmt.Sprintf("Nothing was touched. %s approved the plan of CleanerRun %s meanwhile.",
 			said.Spec.By, before.Run), nil
 	}
@@ -160,7 +197,11 @@ func (r *CleanerReconciler) endPlan(ctx context.Context, cleaner *v1alpha1.Clean
 	}
 	said := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded)
 	if said != nil && said.Reason == v1alpha1.ReasonAwaitingApproval {
-		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionTrue, reason,
+		succeeded := metav1.ConditionTrue
+		if reason == v1alpha1.ReasonPlanNotApproved {
+			succeeded = metav1.ConditionFalse
+		}
+		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, succeeded, reason,
 			v1alpha1.Truncate(message, maxStatusMessage))
 	}
 	return nil
@@ -180,6 +221,8 @@ func (r *CleanerReconciler) startApproved(cleaner *v1alpha1.Cleaner, round *roun
 		return
 	}
 	cleaner.Status.Plan = nil
+	round.decided = v1alpha1.ReasonApproved
+	round.decidedWhy = fmt.Sprintf("%s approved the plan of CleanerRun %s.", round.approved.By, round.approved.Run)
 	r.start(cleaner, round, v1alpha1.ActiveRun{
 		NominalTime: metav1.NewTime(nominal), Trigger: v1alpha1.TriggerApproval, Plan: round.approved,
 	})

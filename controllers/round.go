@@ -33,6 +33,9 @@ type round struct {
 	// how long the one that waits expires. Zero when none does.
 	approved *v1alpha1.ApprovedPlan
 	planEnds time.Duration
+	// decided is the reason for which the plan does not wait any more since a person said something of it, and decidedWhy
+	// who said what. Empty when nobody did.
+	decided, decidedWhy string
 	// soon asks for another look although nothing may happen.
 	soon bool
 	// lost says that the Cleaner lost fields without an edit. Empty when it did not.
@@ -171,6 +174,7 @@ func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cl
 			v1alpha1.Truncate(ended.Status.Message, 1024),
 		)
 	}
+	r.showDecided(cleaner, round)
 	if round.missed != "" {
 		r.Events.Eventf(cleaner, nil, corev1.EventTypeWarning, "MissedRun", "Schedule", "%s", round.missed)
 	}

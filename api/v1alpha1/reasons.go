@@ -118,7 +118,8 @@ const (
 	// ReasonSuperseded says that the run's plan was replaced by a newer one, or that the Cleaner was edited. Nothing was
 	// touched.
 	ReasonSuperseded = "Superseded"
-	// ReasonPlanNotApproved says that a run was to carry out a plan for which there is no approval, or not this one.
+	// ReasonPlanNotApproved says that a run was to carry out a plan for which there is no approval, or not this one; or
+	// that what a person said of the run's plan does not count.
 	// Nothing was touched.
 	ReasonPlanNotApproved = "PlanNotApproved"
 	// ReasonFailed says that the run ended for another cause.

@@ -73,7 +73,7 @@ func TestApprove(t *testing.T) {
 		}
 	})
 	s.wants(s.call(t.Context(), accepts, "approve", c.Name, "--yes", "--reason", "checked"), codes.ExitDone, shown, leftAlone+
-		"the plan of run unused-NS-SECONDS is approved\nadmin approved the plan; CleanerRun next carries it out.\n"+
+		"you approved the plan of run unused-NS-SECONDS\nadmin approved the plan; CleanerRun next carries it out.\n"+
 		"hint: what it does: kubectl cleaner runs next; to end it before its next object: kubectl cleaner cancel next\n")
 	want := v1alpha1.CleanerApprovalSpec{
 		Cleaner: c.Name, Run: run.Name, PlanHash: "1234", By: "admin", Decision: v1alpha1.DecisionApprove, Reason: "checked",
@@ -96,7 +96,7 @@ func TestReject(t *testing.T) {
 
 	// Nobody takes it up: that is no error, and the status may say why.
 	s.wants(s.call(t.Context(), meanwhile(nothing), "reject", run.Name, "--yes"), codes.ExitDone, shown, leftAlone+
-		"the plan of run unused-NS-SECONDS is rejected\nnote: the operator has not taken it up yet; does it run?\n")
+		"you rejected the plan of run unused-NS-SECONDS\nnote: the operator has not taken it up yet; does it run?\n")
 	s.wants(s.call(t.Context(), nil, "approve", run.Name, "--yes"), codes.ExitError, shown, leftAlone+
 		"error: admin has rejected the plan of run unused-NS-SECONDS already\nhint: what became of it: kubectl cleaner runs unused-NS   [E-APR-001]\n")
 	s.wants(s.call(t.Context(), nil, "approve"), codes.ExitUsage, "", "error: kubectl cleaner approve: needs the name of one run or of its Cleaner, and was given 0; kubectl cleaner runs --waiting lists the runs\n"+

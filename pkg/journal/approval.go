@@ -29,8 +29,8 @@ func notApproved(format string, args ...any) error {
 	return &NotApprovedError{fmt.Sprintf(format, args...)}
 }
 
-// Decision is what a person said of a plan of the Cleaner. It is nil when nobody did in time. A NotApprovedError says
-// that what was said does not count.
+// Decision is what a person said of a plan of the Cleaner. It is nil when nobody did in time, or it cannot be read.
+// A NotApprovedError says that what was said does not count, or that the operator may not read it.
 func (j *Journal) Decision(
 	ctx context.Context,
 	cleaner string,
@@ -50,13 +50,10 @@ func (j *Journal) Decision(
 	case said.CreationTimestamp.After(plan.ExpirationTime.Time):
 		return nil, nil
 	case said.Spec.Cleaner != cleaner || said.Spec.PlanHash != plan.Hash:
-		return nil, notApproved("CleanerApproval %s is not of this plan: its cleaner is %s and its planHash %s, and the plan's are %s and %s; delete it and approve again",
+		return &said, notApproved("CleanerApproval %s is not of this plan: its cleaner is %s and its planHash %s, and the plan's are %s and %s",
 			said.Name, said.Spec.Cleaner, said.Spec.PlanHash, cleaner, plan.Hash)
 	}
-	if err := j.CheckApprovals(ctx); err != nil {
-		return nil, err
-	}
-	return &said, nil
+	return &said, j.CheckApprovals(ctx)
 }
 
 // CheckApprovals asks the API server, as a dry run, to create an approval in somebody else's name. It must refuse by

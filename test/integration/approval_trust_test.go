@@ -23,21 +23,21 @@ import (
 )
 
 // TestApprovalThatDoesNotCount: an approval of another plan, and any as long as the API server does not guard approvals, starts
-// nothing, and status says why.
+// nothing, and ends the plan: it does not count later either. One that the operator may not read only waits. Status says why.
 func TestApprovalThatDoesNotCount(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		edit  func(*v1alpha1.CleanerApproval)
-		open  bool // the API server takes approvals in any name
-		gone  bool // the operator may not read approvals
-		texts []string
+		edit func(*v1alpha1.CleanerApproval)
+		open bool // the API server takes approvals in any name
+		gone bool // the operator may not read approvals
+		text string
 	}{
 		"of another plan": {
-			edit:  func(a *v1alpha1.CleanerApproval) { a.Spec.PlanHash = strings.Repeat("0", 32) },
-			texts: []string{"is not of this plan", "delete it and approve again"},
+			edit: func(a *v1alpha1.CleanerApproval) { a.Spec.PlanHash = strings.Repeat("0", 32) },
+			text: "is not of this plan",
 		},
-		"that the operator may not read": {gone: true, texts: []string{"the operator cannot read CleanerApproval"}},
-		"without the policy":             {open: true, texts: []string{"is not in force, so that anybody could approve"}},
+		"that the operator may not read": {gone: true, text: "the operator cannot read CleanerApproval"},
+		"without the policy":             {open: true, text: "is not in force, so that anybody could approve"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,19 +64,27 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 			}
 			l.decide("alice", v1alpha1.DecisionApprove, edit)
 			l.clock.Step(time.Minute)
+			l.wantEvents("AwaitingApproval", "")
 			l.step()
 			l.wantActive(time.Time{})
-			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "Unknown", v1alpha1.ReasonAwaitingApproval, test.texts...)
-			l.wantNames("a", "b", "c")
-
-			l.requests.setMeddle(nil)
-			if test.edit != nil {
-				must(t, l.user.Delete(t.Context(), &v1alpha1.CleanerApproval{ObjectMeta: metav1.ObjectMeta{Name: l.now.Status.Plan.Run}}))
-				l.decide("alice", v1alpha1.DecisionApprove)
+			if test.gone {
+				wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "Unknown", v1alpha1.ReasonAwaitingApproval, test.text)
+				l.requests.setMeddle(nil)
+				l.step()
+				l.finish()
+				l.wantNames()
+				return
 			}
+			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonPlanNotApproved,
+				"The decision of alice does not count, nothing was touched", test.text)
+			l.wantEvents(v1alpha1.ReasonPlanNotApproved, "The decision of alice does not count")
+			if l.now.Status.Plan != nil {
+				t.Errorf("the plan waits still: %v", l.now.Status.Plan)
+			}
+			l.requests.setMeddle(nil)
 			l.step()
-			l.finish()
-			l.wantNames()
+			l.wantActive(time.Time{})
+			l.wantNames("a", "b", "c")
 		})
 	}
 }

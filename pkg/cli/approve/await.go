@@ -26,7 +26,7 @@ func (o *options) await(parent context.Context, api *cluster.Client, run *v1alph
 	if o.decision == v1alpha1.DecisionReject {
 		deed = "rejected"
 	}
-	fmt.Fprintf(o.ErrOut, "the plan of run %s is %s\n", run.Name, deed)
+	fmt.Fprintf(o.ErrOut, "you %s the plan of run %s\n", deed, run.Name)
 	ctx, cancel := context.WithTimeout(parent, patience+cluster.Rewatch)
 	defer cancel()
 	why := "the operator has not taken it up yet; does it run?"
