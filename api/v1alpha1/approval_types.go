@@ -26,7 +26,7 @@ const (
 // Approval says whether and for how long a plan waits for a person.
 type Approval struct {
 	// mode is Required when a person must approve what a run is going to do: the run then touches nothing and leaves a
-	// plan, and a run of its own carries out the plan when it is approved. None lets runs act at once. Default None.
+	// plan, and a run of its own carries out the plan when it is approved. None lets runs act at once. Default Required.
 	// +optional
 	Mode ApprovalMode `json:"mode,omitempty"`
 
@@ -45,9 +45,10 @@ func (a *Approval) Lasts() time.Duration {
 	return time.Duration(cmp.Or(ptr.Deref(a.ExpiresAfterSeconds, 0), planLasts)) * time.Second
 }
 
-// NeedsApproval reports whether a run may act only on a plan that was approved.
+// NeedsApproval reports whether a run may act only on a plan that was approved. An unset mode means Required: whoever
+// writes spec.approval wants to be asked.
 func (c *Cleaner) NeedsApproval() bool {
-	return c.Spec.Approval != nil && c.Spec.Approval.Mode == ApprovalRequired && c.EffectiveAction() != ActionScan
+	return c.Spec.Approval != nil && c.Spec.Approval.Mode != ApprovalNone && c.EffectiveAction() != ActionScan
 }
 
 // HasPlanOf reports whether the plan of a run waits for approval, or is being carried out.

@@ -184,7 +184,7 @@ type CleanerSpec struct {
 	ScanUntil *metav1.Time `json:"scanUntil,omitempty"`
 
 	// approval says whether a person must approve what a run is going to do, when action is Delete or Transform. Unset
-	// means that runs act at once.
+	// means that runs act at once. Set, also to {}, means that a person must approve, unless its mode is None.
 	// +optional
 	Approval *Approval `json:"approval,omitempty"`
 

@@ -20,10 +20,10 @@ var mayApprove = []rbacv1.PolicyRule{
 	may("cleanerapprovals.apps.projectsveltos.io", "create"),
 }
 
-// needsApproval makes the Cleaner one whose plans a person must approve within half a day.
+// needsApproval makes the Cleaner one whose plans a person must approve within half a day. A mode that is left out means Required.
 func needsApproval(c *v1alpha1.Cleaner) {
 	seconds := int64(day / time.Second / 2)
-	c.Spec.Approval = &v1alpha1.Approval{Mode: v1alpha1.ApprovalRequired, ExpiresAfterSeconds: &seconds}
+	c.Spec.Approval = &v1alpha1.Approval{ExpiresAfterSeconds: &seconds}
 }
 
 // planned is a life whose first run has left a plan to do something to the ConfigMaps "a", "b" and "c".
