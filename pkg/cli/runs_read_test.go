@@ -161,3 +161,23 @@ func TestLargeRunIsReadByPeople(t *testing.T) {
 		t.Errorf("%d objects are listed as deleted, want %s", n, fmt.Sprint(much-6))
 	}
 }
+
+// A record that lists not all objects makes nothing new or gone, and neither does --outcome.
+func TestRunsThatAreCutAreCompared(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	listing := func(omitted int64, objects ...v1alpha1.ObjectOutcome) v1alpha1.CleanerRunStatus {
+		return v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonCompleted, Objects: objects, ObjectsOmitted: omitted}
+	}
+	s.recordOf(c, 0, listing(2268, outcomeOf(v1alpha1.OutcomeMatched, "shop", "a", ""), outcomeOf(v1alpha1.OutcomeMatched, "shop", "gone", "")))
+	s.recordOf(c, time.Hour, listing(2269, outcomeOf(v1alpha1.OutcomeFailed, "shop", "a", "a webhook said no"), outcomeOf(v1alpha1.OutcomeMatched, "shop", "new", "")))
+	const changed = "CHANGE   NAMESPACE   KIND   NAME   BEFORE   NOW   WHY\nchanged   shop   ConfigMap   a   Matched   Failed   a webhook said no\n"
+	const note = "note: at least 2,270 objects cannot be compared: run unused-NS-SECONDS does not list 2,269 of its objects, and run unused-NS-SECONDS does not list 2,268 of its objects. " +
+		"A record has room for 256 KiB of objects; beyond that, only what a run was going to touch is written down. kubectl cleaner preview unused-NS --limit 0 lists all that match now\n"
+	const summary = "0 new, 0 gone, 1 changed, 0 as before: run unused-NS-SECONDS against run unused-NS-SECONDS, 60m before it\n"
+	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name, "--diff"), codes.ExitDone, changed, summary+note)
+	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name, "--diff", "--outcome", "Failed"), codes.ExitDone, changed, summary+strings.Replace(note, "2,270", "2,269", 1))
+	if got := s.call(t.Context(), nil, "runs", c.Name, "--diff", "-o", "json"); !strings.Contains(got.out, `"unknown": 2270`) {
+		t.Errorf("-o json does not say how many are unknown:\n%s", got.out)
+	}
+}

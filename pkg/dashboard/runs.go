@@ -193,10 +193,10 @@ func (s *Server) diff(r *http.Request, p *person) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	changes, same := runs.Compare(before.Status.Objects, run.Status.Objects)
-	answer := Diff{Before: before.Name, Same: same}
-	all := make([]Change, 0, len(changes))
-	for _, c := range changes {
+	compared := runs.Compare(before, run, func(*v1alpha1.ObjectOutcome) bool { return true })
+	answer := Diff{Before: before.Name, Same: compared.Same, Unknown: compared.Unknown}
+	all := make([]Change, 0, len(compared.Changes))
+	for _, c := range compared.Changes {
 		all = append(all, answer.add(c))
 	}
 	answer.Page = pageOf(r, all)

@@ -107,7 +107,8 @@ type OutcomeCount struct {
 	Count   int64                  `json:"count"`
 }
 
-// Diff compares a run with the one before.
+// Diff compares a run with the one before. Unknown is how many objects, at least, cannot be compared, because a record
+// does not list them all.
 type Diff struct {
 	Page[Change]
 	Before  string `json:"before"`
@@ -115,6 +116,7 @@ type Diff struct {
 	Gone    int    `json:"gone"`
 	Changed int    `json:"changed"`
 	Same    int    `json:"same"`
+	Unknown int64  `json:"unknown"`
 }
 
 // Change is an object that is new, gone or changed (its outcome is another).

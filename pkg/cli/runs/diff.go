@@ -6,6 +6,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -15,36 +16,72 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// Change is an object whose outcome is another than in the run before. Before or Now is nil when only the other has it.
+// Change is an object whose outcome is another than in the run before. Before or Now is nil when only the other run has
+// the object.
 type Change struct {
 	Before, Now *v1alpha1.ObjectOutcome
 }
 
-// Compare are the objects that differ, in the order of now, and how many are the same. Then come those that only the
-// run before has.
-func Compare(before, now []v1alpha1.ObjectOutcome) (changes []Change, same int) {
+// Comparison is how a run differs from another one.
+type Comparison struct {
+	// Changes are in the order of the run. Then come those that only the run before has.
+	Changes []Change
+	// Same is how many objects are the same.
+	Same int
+	// Unknown is how many objects one of the runs has at least of which the list of the other one, which is cut, says
+	// nothing, and how many of its own objects that run does not list.
+	Unknown int64
+}
+
+// Compare compares the objects that two runs list: those of which wants is true in either. What a run does not list is
+// new or gone only if that run lists all its objects.
+func Compare(before, now *v1alpha1.CleanerRun, wants func(*v1alpha1.ObjectOutcome) bool) (c Comparison) {
+	onlyNow, onlyBefore := now.Status.ObjectsOmitted, before.Status.ObjectsOmitted
+	for _, pair := range pairs(before.Status.Objects, now.Status.Objects) {
+		switch {
+		case !pair.has(wants):
+		case pair.Before == nil && before.Status.ObjectsOmitted > 0:
+			onlyNow++
+		case pair.Now == nil && now.Status.ObjectsOmitted > 0:
+			onlyBefore++
+		case pair.isSame():
+			c.Same++
+		default:
+			c.Changes = append(c.Changes, pair)
+		}
+	}
+	c.Unknown = max(onlyNow, onlyBefore)
+	return c
+}
+
+// pairs are all objects of two runs, in the order of the second one. Then come those that only the first one has.
+func pairs(before, now []v1alpha1.ObjectOutcome) []Change {
 	type key struct{ apiVersion, kind, namespace, name string }
 	of := func(o *v1alpha1.ObjectOutcome) key { return key{o.APIVersion, o.Kind, o.Namespace, o.Name} }
 	known, seen := map[key]*v1alpha1.ObjectOutcome{}, map[key]bool{}
 	for i := range before {
 		known[of(&before[i])] = &before[i]
 	}
+	all := make([]Change, 0, len(now))
 	for i := range now {
-		o := &now[i]
-		seen[of(o)] = true
-		switch was := known[of(o)]; {
-		case was == nil || was.Outcome != o.Outcome || cluster.IsSpared(was) != cluster.IsSpared(o):
-			changes = append(changes, Change{Before: was, Now: o})
-		default:
-			same++
-		}
+		seen[of(&now[i])] = true
+		all = append(all, Change{Before: known[of(&now[i])], Now: &now[i]})
 	}
 	for i := range before {
 		if !seen[of(&before[i])] {
-			changes = append(changes, Change{Before: &before[i]})
+			all = append(all, Change{Before: &before[i]})
 		}
 	}
-	return changes, same
+	return all
+}
+
+func (c Change) has(wants func(*v1alpha1.ObjectOutcome) bool) bool {
+	return c.Before != nil && wants(c.Before) || c.Now != nil && wants(c.Now)
+}
+
+func (c Change) isSame() bool {
+	return c.Before != nil && c.Now != nil && c.Before.Outcome == c.Now.Outcome &&
+		cluster.IsSpared(c.Before) == cluster.IsSpared(c.Now)
 }
 
 // before is the run of the same Cleaner that ended last before the run.
@@ -69,6 +106,8 @@ type difference struct {
 	Changed []changedObject          `json:"changed"`
 	// Same is how many objects are as before.
 	Same int `json:"same"`
+	// Unknown is how many objects, at least, cannot be compared, because a run does not list all its objects.
+	Unknown int64 `json:"unknown"`
 }
 
 type changedObject struct {
@@ -76,12 +115,12 @@ type changedObject struct {
 	Now    v1alpha1.ObjectOutcome `json:"now"`
 }
 
-func newDifference(run, last *v1alpha1.CleanerRun, changes []Change, same int) difference {
+func newDifference(run, last *v1alpha1.CleanerRun, compared Comparison) difference {
 	d := difference{
-		Run: run.Name, Before: last.Name, Same: same,
+		Run: run.Name, Before: last.Name, Same: compared.Same, Unknown: compared.Unknown,
 		New: []v1alpha1.ObjectOutcome{}, Gone: []v1alpha1.ObjectOutcome{}, Changed: []changedObject{},
 	}
-	for _, c := range changes {
+	for _, c := range compared.Changes {
 		switch {
 		case c.Before == nil:
 			d.New = append(d.New, *c.Now)
@@ -106,23 +145,40 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	changes, same := Compare(o.inOrder(last.Status.Objects), o.inOrder(run.Status.Objects))
-	switch d := newDifference(run, last, changes, same); o.output {
+	inAnyOutcome := filter{namespaces: o.namespaces, kinds: o.kinds} // an object is not new because its outcome is
+	for _, r := range []*v1alpha1.CleanerRun{last, run} {
+		r.Status.Objects = inAnyOutcome.inOrder(r.Status.Objects)
+	}
+	compared := Compare(last, run, o.wants)
+	switch d := newDifference(run, last, compared); o.output {
 	case "json":
 		err = terminal.WriteJSON(o.Out, d)
 	case "yaml":
 		err = terminal.WriteYAML(o.Out, d)
 	default:
-		o.tableOf(run, changes)
+		o.tableOf(run, compared.Changes)
 		fmt.Fprintf(o.ErrOut, "%s new, %s gone, %s changed, %s as before: run %s against run %s, %s before it\n",
 			terminal.Thousands(int64(len(d.New))), terminal.Thousands(int64(len(d.Gone))),
-			terminal.Thousands(int64(len(d.Changed))), terminal.Thousands(int64(same)), run.Name, last.Name,
+			terminal.Thousands(int64(len(d.Changed))), terminal.Thousands(int64(d.Same)), run.Name, last.Name,
 			duration.HumanDuration(run.Spec.NominalTime.Sub(last.Spec.NominalTime.Time)))
 	}
-	for _, r := range []*v1alpha1.CleanerRun{run, last} {
-		o.printOmitted(r)
-	}
+	o.printUnknown(compared.Unknown, last, run)
 	return firstOf(unread, err)
+}
+
+// printUnknown says how many objects cannot be compared, why, and what can be done.
+func (o *options) printUnknown(unknown int64, last, run *v1alpha1.CleanerRun) {
+	if unknown == 0 {
+		return
+	}
+	var cut []string
+	for _, r := range []*v1alpha1.CleanerRun{run, last} {
+		if n := r.Status.ObjectsOmitted; n > 0 {
+			cut = append(cut, fmt.Sprintf("run %s does not list %s of its objects", r.Name, terminal.Thousands(n)))
+		}
+	}
+	o.Note("at least %s cannot be compared: %s. %s. %s preview %s --limit 0 lists all that match now",
+		terminal.Grouped(unknown, "object"), strings.Join(cut, ", and "), whatIsKept, terminal.Program, run.Spec.Cleaner)
 }
 
 // tableOf prints the changes for people.

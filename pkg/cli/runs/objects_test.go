@@ -111,9 +111,9 @@ func TestGroups(t *testing.T) {
 func TestCompare(t *testing.T) {
 	before := objects("Matched v1 ConfigMap shop/same -", "Matched v1 ConfigMap shop/done -", "Deleted v1 ConfigMap shop/gone -", "Matched v1 ConfigMap shop/kept -")
 	now := objects("Matched v1 ConfigMap shop/same another reason", "Deleted v1 ConfigMap shop/done -", "Matched v1 Secret shop/same -", "Matched v1 ConfigMap shop/kept protected: annotated")
-	changes, same := Compare(before, now)
+	compared := compare(before, now, 0, 0)
 	var got []string
-	for _, c := range changes {
+	for _, c := range compared.Changes {
 		var name string
 		if c.Now != nil {
 			name = c.Now.Kind + "/" + c.Now.Name
@@ -123,8 +123,46 @@ func TestCompare(t *testing.T) {
 		got = append(got, name+" "+outcomeOf(c.Before)+" -> "+outcomeOf(c.Now))
 	}
 	want := []string{"ConfigMap/done Matched -> Deleted", "Secret/same  -> Matched", "ConfigMap/kept Matched -> Matched (protected)", "ConfigMap/gone Deleted -> "}
-	if diff := cmp.Diff(want, got); diff != "" || same != 1 {
-		t.Errorf("%d are the same; (-want +got):\n%s", same, diff)
+	if diff := cmp.Diff(want, got); diff != "" || compared.Same != 1 || compared.Unknown != 0 {
+		t.Errorf("%d are the same, %d unknown; (-want +got):\n%s", compared.Same, compared.Unknown, diff)
+	}
+}
+
+// compare compares two runs that have so many objects more than they list.
+func compare(before, now []v1alpha1.ObjectOutcome, omittedBefore, omittedNow int64) Comparison {
+	var was, is v1alpha1.CleanerRun
+	was.Status.Objects, was.Status.ObjectsOmitted = before, omittedBefore
+	is.Status.Objects, is.Status.ObjectsOmitted = now, omittedNow
+	return Compare(&was, &is, func(*v1alpha1.ObjectOutcome) bool { return true })
+}
+
+// Nothing is new or gone because a record had no room for it.
+func TestCompareWhatIsNotListed(t *testing.T) {
+	before := objects("Matched v1 ConfigMap shop/same -", "Matched v1 ConfigMap shop/a -")
+	now := objects("Matched v1 ConfigMap shop/same -", "Matched v1 ConfigMap shop/b -", "Matched v1 ConfigMap shop/c -")
+	for name, test := range map[string]struct {
+		omittedBefore, omittedNow int64
+		isNew, gone               int
+		unknown                   int64
+	}{
+		"all are listed":        {0, 0, 2, 1, 0},
+		"cut before":            {100, 0, 0, 1, 100},
+		"cut before, by little": {1, 0, 0, 1, 2},
+		"cut now":               {0, 100, 2, 0, 100},
+		"cut both":              {100, 100, 0, 0, 102},
+	} {
+		c := compare(before, now, test.omittedBefore, test.omittedNow)
+		var isNew, gone int
+		for _, change := range c.Changes {
+			if change.Before == nil {
+				isNew++
+			} else if change.Now == nil {
+				gone++
+			}
+		}
+		if isNew != test.isNew || gone != test.gone || c.Unknown != test.unknown || c.Same != 1 {
+			t.Errorf("%s: %d new, %d gone, %d the same, %d unknown; want %+v", name, isNew, gone, c.Same, c.Unknown, test)
+		}
 	}
 }
 

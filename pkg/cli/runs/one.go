@@ -148,6 +148,9 @@ func (o *options) printGroups(run *v1alpha1.CleanerRun, objects []v1alpha1.Objec
 	fmt.Fprintln(o.Out)
 }
 
+// whatIsKept says of which objects a record has only the counts.
+const whatIsKept = "A record has room for 256 KiB of objects; beyond that, only what a run was going to touch is written down"
+
 // printOmitted says how many objects no list has, why, and where to see them.
 func (o *options) printOmitted(run *v1alpha1.CleanerRun) {
 	omitted := run.Status.ObjectsOmitted

@@ -49,7 +49,7 @@ export interface RunDetail extends RunRow {
   ending?: string; before?: string; after?: string; restore: Allowed; unread?: { error: string; hint?: string; missing?: string };
 }
 export interface Change extends Omit<Outcome, 'change'> { change: string; was?: string }
-export interface Diff extends Page<Change> { before: string; new: number; gone: number; changed: number; same: number }
+export interface Diff extends Page<Change> { before: string; new: number; gone: number; changed: number; same: number; unknown: number }
 
 export interface Compared { restores?: boolean; why?: string; live?: string; after: string; leftOut?: string[] }
 export interface Activity { time: string; by?: string; text: string; run?: string }

@@ -130,7 +130,9 @@ function Changes({ of }: { of: RunDetail }) {
     <Card title="New since the run before" aside={of.before && <a href={`/runs/${segment(of.before)}`}>the run before</a>}>
       {!of.before ? <Empty title="There is no run before on record." /> : (
         <Show of={diff} what="the difference">
-          {(data) => (!data.items?.length ? <Empty title="Nothing is new.">{plural(data.same, 'object')} had the same outcome.</Empty> : (
+          {(data) => (<>
+            {data.unknown > 0 && <p class="note warn">At least {plural(data.unknown, 'object')} cannot be compared: the records list only what fits into 256 KiB, and what a run was going to touch.</p>}
+            {!data.items?.length ? <Empty title={data.unknown > 0 ? 'Nothing is new among the others.' : 'Nothing is new.'}>{plural(data.same, 'object')} had the same outcome.</Empty> : (
             <>
               <p class="muted">{count(data.new)} new, {count(data.gone)} gone, {count(data.changed)} with another outcome, {count(data.same)} the same.</p>
               <Table<Change> caption="Difference to the run before" rows={data.items} keyOf={(row) => `${row.change} ${keyOf(row)}`} columns={[
@@ -141,7 +143,8 @@ function Changes({ of }: { of: RunDetail }) {
               ]} />
               {data.total > data.items.length && <p class="muted">The first {data.items.length} of {count(data.total)} are shown.</p>}
             </>
-          ))}
+            )}
+          </>)}
         </Show>
       )}
     </Card>
