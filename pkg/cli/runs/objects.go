@@ -143,21 +143,31 @@ func (f *filter) inOrder(objects []v1alpha1.ObjectOutcome) []v1alpha1.ObjectOutc
 type group struct {
 	of    v1alpha1.ObjectTally
 	count int64
+	// total is how many there were, also those that are not listed. 0 when they are all listed, or it is not known.
+	total int64
 	// why is the reason of the first, and reasons are all of them.
 	why     string
 	reasons map[string]bool
 }
 
+// size is how many objects there were, and how many of them are listed.
+func (g *group) size() string {
+	if g.total > g.count {
+		return terminal.Thousands(g.count) + " listed of " + terminal.Thousands(g.total)
+	}
+	return terminal.Thousands(g.count)
+}
+
 // words are the reason that all of them have in common, or how many reasons there are.
 func (g *group) words() string {
-	if len(g.reasons) == 1 {
+	if len(g.reasons) <= 1 {
 		return g.why
 	}
 	return fmt.Sprintf("%s, for example: %s", terminal.Grouped(int64(len(g.reasons)), "reason"), g.why)
 }
 
-// groups counts objects that are in order.
-func groups(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) []*group {
+// groups counts objects that are in order. Then come those of which the record has only the counts.
+func (f *filter) groups(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) []*group {
 	var list []*group
 	at := map[v1alpha1.ObjectTally]*group{}
 	for i := range objects {
@@ -174,6 +184,25 @@ func groups(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) []*group
 		}
 		g.count++
 		g.reasons[cluster.Why(run, o)] = true
+	}
+	if run.Status.ObjectsOmitted == 0 {
+		return list
+	}
+	for _, tally := range run.Status.Tallies {
+		of := tally
+		of.Count = 0
+		if at[of] == nil && f.wants(&v1alpha1.ObjectOutcome{
+			APIVersion: of.APIVersion, Kind: of.Kind, Namespace: of.Namespace, Outcome: of.Outcome,
+		}) {
+			at[of] = &group{of: of}
+			list = append(list, at[of])
+		}
+		if g := at[of]; g != nil {
+			g.total = tally.Count
+			if of.Count = 1; at[of] != nil { // protected ones, which are listed apart
+				g.total -= at[of].count
+			}
+		}
 	}
 	return list
 }

@@ -96,7 +96,7 @@ func TestFilter(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	var got []string
-	for _, g := range groups(&v1alpha1.CleanerRun{}, (&filter{}).inOrder(append(mixed, objects("Deleted apps/v1 Deployment shop/e another cause")...))) {
+	for _, g := range (&filter{}).groups(&v1alpha1.CleanerRun{}, (&filter{}).inOrder(append(mixed, objects("Deleted apps/v1 Deployment shop/e another cause")...))) {
 		got = append(got, strings.Join([]string{string(g.of.Outcome), g.of.Kind, g.of.Namespace, string(rune('0' + g.count)), g.words()}, " "))
 	}
 	want := []string{
@@ -125,6 +125,32 @@ func TestCompare(t *testing.T) {
 	want := []string{"ConfigMap/done Matched -> Deleted", "Secret/same  -> Matched", "ConfigMap/kept Matched -> Matched (protected)", "ConfigMap/gone Deleted -> "}
 	if diff := cmp.Diff(want, got); diff != "" || compared.Same != 1 || compared.Unknown != 0 {
 		t.Errorf("%d are the same, %d unknown; (-want +got):\n%s", compared.Same, compared.Unknown, diff)
+	}
+}
+
+// A group of which the record lists only a part, or nothing, does not look as if that were all.
+func TestGroupsThatAreNotListedWhole(t *testing.T) {
+	run := &v1alpha1.CleanerRun{}
+	run.Status.Objects = objects("Denied v1 ConfigMap shop/a no", "Matched v1 ConfigMap shop/b unused", "Matched v1 ConfigMap shop/c unused", "Matched v1 ConfigMap blog/d protected: so")
+	tally := func(namespace string, outcome v1alpha1.OutcomeResult, count int64) v1alpha1.ObjectTally {
+		return v1alpha1.ObjectTally{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Outcome: outcome, Count: count}
+	}
+	run.Status.Tallies = []v1alpha1.ObjectTally{tally("shop", v1alpha1.OutcomeMatched, 3002), tally("blog", v1alpha1.OutcomeMatched, 7), tally("shop", v1alpha1.OutcomeDenied, 1)}
+	run.Status.ObjectsOmitted = 3007
+	for _, test := range []struct {
+		filter filter
+		want   []string
+	}{
+		{filter{}, []string{"Denied shop 1 no", "Matched shop 2 listed of 3,002 unused", "Matched blog 1 protected: so", "Matched blog 0 listed of 6 "}},
+		{filter{namespaces: []string{"shop"}, outcomes: []string{"Matched"}}, []string{"Matched shop 2 listed of 3,002 unused"}},
+	} {
+		var got []string
+		for _, g := range test.filter.groups(run, test.filter.inOrder(run.Status.Objects)) {
+			got = append(got, strings.Join([]string{string(g.of.Outcome), g.of.Namespace, g.size(), g.words()}, " "))
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	}
 }
 

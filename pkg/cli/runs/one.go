@@ -135,12 +135,12 @@ func (o *options) printGroups(run *v1alpha1.CleanerRun, objects []v1alpha1.Objec
 		Paint:  o.Paint(o.Out),
 		Header: []string{"OUTCOME", "KIND", "NAMESPACE", "OBJECTS", "WHY"},
 	}
-	for _, g := range groups(run, objects) {
+	for _, g := range o.groups(run, objects) {
 		rows.Add([]terminal.Cell{
 			{Text: string(g.of.Outcome), In: colourOf(rows.Paint, g.of.Outcome)},
 			{Text: g.of.Kind},
 			{Text: g.of.Namespace},
-			{Text: terminal.Thousands(g.count)},
+			{Text: g.size()},
 			{Text: g.words()},
 		})
 	}
