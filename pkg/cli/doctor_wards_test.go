@@ -48,6 +48,19 @@ func TestDoctorComparesPolicies(t *testing.T) {
 			p.Spec.Validations = append(p.Spec.Validations, admissionv1.Validation{Expression: "object.metadata.name != 'x'"})
 			b.Spec.ValidationActions = append(b.Spec.ValidationActions, admissionv1.Audit)
 		}, ""},
+		"as kustomize breaks its lines": {func(p *policy, _ *binding) {
+			p.Spec.MatchConditions[0].Expression += "\n"
+			for i := range p.Spec.Validations {
+				expression := &p.Spec.Validations[i].Expression
+				*expression = strings.ReplaceAll(*expression, ".check(", "\n\n  .check( // comment\n ")
+			}
+		}, ""},
+		"a blank more in a text": {func(p *policy, _ *binding) {
+			for i := range p.Spec.Validations {
+				expression := &p.Spec.Validations[i].Expression
+				*expression = strings.NewReplacer("'impersonate'", "' impersonate'", "'approve'", "'approve '").Replace(*expression)
+			}
+		}, "validations"},
 		"true": {func(p *policy, _ *binding) {
 			p.Spec.Validations = []admissionv1.Validation{{Expression: "true"}}
 		}, "validations"},

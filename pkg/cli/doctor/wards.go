@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/parser"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -104,11 +106,15 @@ func policyChanges(want, live *admissionv1.ValidatingAdmissionPolicySpec) (field
 		},
 		{"paramKind", equality.Semantic.DeepEqual(want.ParamKind, live.ParamKind)},
 		{"matchConstraints", isSameMatch(want.MatchConstraints, live.MatchConstraints)},
-		{"matchConditions", equality.Semantic.DeepEqual(want.MatchConditions, live.MatchConditions)},
-		{"variables", equality.Semantic.DeepEqual(want.Variables, live.Variables)},
+		{"matchConditions", slices.EqualFunc(want.MatchConditions, live.MatchConditions, func(a, b admissionv1.MatchCondition) bool {
+			return a.Name == b.Name && isSameExpression(a.Expression, b.Expression)
+		})},
+		{"variables", slices.EqualFunc(want.Variables, live.Variables, func(a, b admissionv1.Variable) bool {
+			return a.Name == b.Name && isSameExpression(a.Expression, b.Expression)
+		})},
 		{"validations", !slices.ContainsFunc(want.Validations, func(v admissionv1.Validation) bool {
 			return !slices.ContainsFunc(live.Validations, func(l admissionv1.Validation) bool {
-				return l.Expression == v.Expression
+				return isSameExpression(l.Expression, v.Expression)
 			})
 		})},
 	} {
@@ -117,6 +123,28 @@ func policyChanges(want, live *admissionv1.ValidatingAdmissionPolicySpec) (field
 		}
 	}
 	return fields
+}
+
+// isSameExpression compares two CEL expressions by what they mean: tools that write YAML anew, such as kustomize, break
+// their lines elsewhere.
+func isSameExpression(a, b string) bool { return a == b || parsed(a) == parsed(b) }
+
+// parsed is an expression as CEL itself writes it: without line breaks, comments and needless white space. One that is
+// not valid stays as it is.
+func parsed(expression string) string {
+	p, err := parser.NewParser()
+	if err != nil {
+		return expression
+	}
+	tree, problems := p.Parse(common.NewTextSource(expression))
+	if len(problems.GetErrors()) > 0 {
+		return expression
+	}
+	text, err := parser.Unparse(tree.Expr(), tree.SourceInfo())
+	if err != nil {
+		return expression
+	}
+	return text
 }
 
 // bindingChanges are the fields in which the bindings of a policy differ. One that is as it should be is enough: others
