@@ -90,8 +90,8 @@ func (c *clinic) brokenOperators() []injury {
 			must(c.T, c.Delete(c.Context(), c.account()))
 			return func() { must(c.T, c.Create(c.Context(), c.account())) }
 		}, "FAIL operator-rights: ServiceAccount/" + c.namespace + "/kubecleaner-manager", "the operator's ServiceAccount does not exist", codes.ExitError, nil},
-		{"two operators, by the image", second("mirror:5000/kubecleaner/manager:v1"), "FAIL operator", several, codes.ExitError, nil},
-		{"two operators, by a flag", second("tidy", "--leader-elect", "--max-script-memory=1Gi"), "FAIL operator", several, codes.ExitError, nil},
+		{"two operators, by the image", second("mirror:5000/kubecleaner/manager:v1"), "FAIL operators", several, codes.ExitError, nil},
+		{"two operators, by a flag", second("tidy", "--leader-elect", "--max-script-memory=1Gi"), "FAIL operators", several, codes.ExitError, nil},
 		{"no operator", unlike, "FAIL operator", "there is no Deployment of the operator", codes.ExitError, nil},
 		{"no Pod", func() func() {
 			c.available(0)

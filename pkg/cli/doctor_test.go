@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/doctor"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -40,6 +41,8 @@ func newClinic(t *testing.T) *clinic {
 	for _, left := range []client.Object{&v1alpha1.Cleaner{}, &v1alpha1.CleanerRun{}} { // by other tests
 		must(t, s.DeleteAllOf(t.Context(), left))
 	}
+	usual := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.DefaultOperatorNamespace, Name: cluster.LeaseName}}
+	must(t, client.IgnoreNotFound(s.Delete(t.Context(), usual)))
 	s.deployOperator(s.namespace)
 	c := &clinic{site: s, deployment: &appsv1.Deployment{}}
 	must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "kubecleaner-manager"}, c.deployment))

@@ -6,6 +6,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,8 +49,8 @@ func (p *patient) itselfGone(ctx context.Context, account v1alpha1.ServiceAccoun
 			Status:  Fail,
 			Object:  object,
 			Message: "the operator's ServiceAccount does not exist: the API server takes no requests from its Pods, and no new one starts",
-			WayOut: fmt.Sprintf("install KubeCleaner anew (config/default, or the chart); then kubectl -n %s rollout restart deployment %s",
-				account.Namespace, p.deployments[0].Name),
+			WayOut: fmt.Sprintf("install KubeCleaner anew (config/default, or the chart); then kubectl -n %s rollout restart %s %s",
+				account.Namespace, strings.ToLower(p.deployment.Kind), p.deployment.Name),
 		}}
 	case err != nil:
 		return []Line{unread(object, "whether the operator's ServiceAccount exists could not be read", err)}

@@ -75,7 +75,7 @@ func more(names []string) string {
 
 // bucket looks at the Secret that says where the S3 bucket is.
 func (p *patient) bucket(ctx context.Context, names []string) []Line {
-	if len(p.deployments) == 0 {
+	if p.deployment == nil {
 		return noAccount()
 	}
 	secret, given := p.flag("s3-secret")
@@ -88,12 +88,12 @@ func (p *patient) bucket(ctx context.Context, names []string) []Line {
 			),
 		}
 	}
-	return p.secretExists(ctx, ref("Deployment", p.namespace, p.deployments[0].Name), "--s3-secret", p.namespace, secret)
+	return p.secretExists(ctx, refTo(p.deployment), "--s3-secret", p.namespace, secret)
 }
 
 // volume looks at the volume on which copies are.
 func (p *patient) volume(ctx context.Context, names []string) []Line {
-	if len(p.deployments) == 0 {
+	if p.deployment == nil {
 		return noAccount()
 	}
 	path, given := p.flag("copies-path")
@@ -106,8 +106,8 @@ func (p *patient) volume(ctx context.Context, names []string) []Line {
 			),
 		}
 	}
-	d := &p.deployments[0]
-	object, volume := ref("Deployment", d.Namespace, d.Name), volumeAt(&d.Spec.Template.Spec, path)
+	d := p.deployment
+	object, volume := refTo(d), volumeAt(&d.Spec.Template.Spec, path)
 	if volume == nil {
 		return []Line{
 			{

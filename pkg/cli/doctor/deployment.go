@@ -6,13 +6,13 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -25,7 +25,7 @@ func (p *patient) operator(ctx context.Context) (lines []Line, well string) {
 		return []Line{unread("", "the operator's Deployment could not be looked for", p.deploymentsErr)}, ""
 	}
 	leader, runs := p.leading(ctx)
-	if len(p.deployments) == 0 {
+	if p.deployment == nil {
 		return []Line{
 			{
 				Status:  Fail,
@@ -34,41 +34,26 @@ func (p *patient) operator(ctx context.Context) (lines []Line, well string) {
 			},
 		}, ""
 	}
-	var names []string
-	for i := range p.deployments {
-		d := &p.deployments[i]
-		names = append(names, d.Namespace+"/"+d.Name)
-		if line, wrong := unavailable(d, leader, runs); wrong {
-			lines = append(lines, line)
-		}
+	if line, wrong := unavailable(p.deployment, leader, runs); wrong {
+		lines = append(lines, line)
 	}
-	several := slices.Clone(names)
-	for i := range p.elsewhere {
-		several = append(several, p.elsewhere[i].Namespace+"/"+p.elsewhere[i].Name)
-	}
-	if len(several) > 1 {
-		lines = append(lines, Line{
-			Status:  Fail,
-			Message: "there are several operators, which act on the same Cleaners: " + strings.Join(several, ", "),
-			WayOut:  "remove all but one",
-		})
-	}
-	return lines, fmt.Sprintf("Deployment %s is available", strings.Join(names, ", "))
+	return lines, fmt.Sprintf("%s %s/%s is available", p.deployment.Kind, p.deployment.Namespace, p.deployment.Name)
 }
 
 // unavailable says why a Deployment has no Pod that works. leader is who leads, if somebody
 // does, and runs says whether Cleaners run.
 func unavailable(d *appsv1.Deployment, leader, runs string) (Line, bool) {
-	line := Line{Status: Fail, Object: ref("Deployment", d.Namespace, d.Name)}
-	look := fmt.Sprintf("kubectl -n %s describe pods -l app.kubernetes.io/component=manager", d.Namespace)
+	line := Line{Status: Fail, Object: refTo(d)}
+	look := fmt.Sprintf("kubectl -n %s describe pods -l '%s'", d.Namespace, metav1.FormatLabelSelector(d.Spec.Selector))
 	switch wanted := ptr.Deref(d.Spec.Replicas, 1); {
 	case wanted == 0:
 		if leader != "" {
 			line.Status = Warn
 		}
 		line.Message, line.WayOut = "it is scaled to 0"+runs, fmt.Sprintf(
-			"kubectl -n %s scale deployment %s --replicas=1",
+			"kubectl -n %s scale %s %s --replicas=1",
 			d.Namespace,
+			strings.ToLower(d.Kind),
 			d.Name,
 		)
 	case d.Status.AvailableReplicas == 0:

@@ -63,6 +63,7 @@ func Command(s *terminal.Session) *cobra.Command {
 // checks are all of them, in the order in which they are printed: a later one may be the consequence of an earlier one.
 func checks() []check {
 	return []check{
+		{"operators", (*patient).operators},
 		{"api-server", (*patient).apiServer},
 		{"crds", (*patient).definitions},
 		{"apiservices", (*patient).apiServices},

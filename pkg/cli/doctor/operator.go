@@ -29,7 +29,10 @@ func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
 	object := ref("Lease", p.namespace, cluster.LeaseName)
 	var lease coordinationv1.Lease
 	err := p.api.Read(ctx, cluster.LeasePath(p.namespace), &lease)
-	look := fmt.Sprintf("kubectl -n %s logs -l app.kubernetes.io/component=manager", p.namespace)
+	look := "see the check operator"
+	if p.deployment != nil {
+		look = fmt.Sprintf("kubectl -n %s logs %s/%s", p.namespace, strings.ToLower(p.deployment.Kind), p.deployment.Name)
+	}
 	switch {
 	case apierrors.IsNotFound(err):
 		return []Line{
@@ -116,13 +119,13 @@ func (p *patient) stopped(ctx context.Context) (lines []Line, well string) {
 func (p *patient) legacy(context.Context) (lines []Line, well string) {
 	for i := range p.legacies {
 		d := &p.legacies[i]
-		line := Line{Object: ref("Deployment", d.Namespace, d.Name)}
+		line := Line{Object: refTo(d)}
 		if ptr.Deref(d.Spec.Replicas, 1) == 0 {
 			line.Status, line.Message = Warn, "k8s-cleaner is scaled to 0: it acts on the same Cleaners as soon as somebody scales it up"
 		} else {
 			line.Status, line.Message = Fail, "k8s-cleaner runs beside KubeCleaner: both act on the same Cleaners, and k8s-cleaner deletes where no action is set"
 		}
-		line.WayOut = fmt.Sprintf("remove it: kubectl -n %s delete deployment %s", d.Namespace, d.Name)
+		line.WayOut = fmt.Sprintf("remove it: kubectl -n %s delete %s %s", d.Namespace, strings.ToLower(d.Kind), d.Name)
 		lines = append(lines, line)
 	}
 	for i := range p.all {
@@ -138,7 +141,7 @@ func (p *patient) legacy(context.Context) (lines []Line, well string) {
 			)
 		}
 	}
-	for _, err := range []error{p.deploymentsErr, p.known()} {
+	for _, err := range []error{p.deploymentsErr, p.setsErr, p.known()} {
 		if err != nil {
 			lines = append(lines, unread("", "whether k8s-cleaner still runs could not be read", err))
 		}

@@ -41,13 +41,16 @@ type patient struct {
 	here, there time.Time
 	// undated says why it is not known what time it is by the API server.
 	undated error
-	// deployments are those of the operator, and legacies those of k8s-cleaner. elsewhere are the operator's that are in
-	// another namespace than --operator-namespace.
-	deployments, elsewhere, legacies []appsv1.Deployment
-	deploymentsErr                   error
-	// namespace is the operator's, and args the arguments of its container.
+	// deployment is the operator's, if it was found. others are those of other operators, and legacies those of
+	// k8s-cleaner.
+	deployment       *appsv1.Deployment
+	others, legacies []appsv1.Deployment
+	// deploymentsErr and setsErr say why Deployments, and other workloads, could not be read.
+	deploymentsErr, setsErr error
+	// namespace is the operator's, args the arguments of its container, and holder who leads there, if somebody does.
 	namespace string
 	args      []string
+	holder    string
 	// cleaners are those that are checked, and all the others too that say something of the installation.
 	cleaners, all []v1alpha1.Cleaner
 	// cleanersErr says why the Cleaners could not be read.
@@ -65,38 +68,7 @@ func (o *options) examine(ctx context.Context, api *cluster.Client) (*patient, e
 		return nil, cluster.RequestError("asking the API server for its version", err)
 	}
 	p.reader = selector.NewReader(api.Raw, cluster.Instant(p.here))
-	p.deploymentsErr = cluster.List[appsv1.DeploymentList](
-		ctx,
-		api,
-		"/apis/apps/v1/deployments",
-		func(d *appsv1.Deployment) {
-			switch {
-			case cluster.IsOperator(d):
-				p.deployments = append(p.deployments, *d)
-			case isLegacy(d):
-				p.legacies = append(p.legacies, *d)
-			}
-		},
-	)
-	p.namespace = cluster.DefaultOperatorNamespace
-	switch {
-	case o.operatorNamespace != "":
-		p.namespace = o.operatorNamespace
-		all := p.deployments
-		p.deployments = nil
-		for i := range all {
-			if all[i].Namespace == p.namespace {
-				p.deployments = append(p.deployments, all[i])
-			} else {
-				p.elsewhere = append(p.elsewhere, all[i])
-			}
-		}
-	case len(p.deployments) > 0:
-		p.namespace = p.deployments[0].Namespace
-	}
-	if len(p.deployments) > 0 {
-		p.args = argsOf(&p.deployments[0])
-	}
+	p.readOperators(ctx)
 	if err := p.readCleaners(ctx); err != nil {
 		return nil, err
 	}
@@ -210,3 +182,6 @@ func (p *patient) isSet(name string) bool {
 
 // ref names an object, as lines do.
 func ref(parts ...string) string { return terminal.OneLine(strings.Join(parts, "/")) }
+
+// refTo names a workload, as lines do.
+func refTo(d *appsv1.Deployment) string { return ref(d.Kind, d.Namespace, d.Name) }

@@ -20,10 +20,10 @@ const maxNamed = 4
 
 // itself is the account of the operator. Nil when its Deployment is not known.
 func (p *patient) itself() *v1alpha1.ServiceAccountRef {
-	if len(p.deployments) == 0 {
+	if p.deployment == nil {
 		return nil
 	}
-	d := &p.deployments[0]
+	d := p.deployment
 	return &v1alpha1.ServiceAccountRef{
 		Namespace: d.Namespace,
 		Name:      cmp.Or(d.Spec.Template.Spec.ServiceAccountName, "default"),

@@ -15,12 +15,13 @@ const takeover = 45 * time.Second
 
 // hasJustStarted reports whether the operator's Deployment has a Pod that works, and has had none until a moment ago.
 func (p *patient) hasJustStarted() bool {
-	for i := range p.deployments {
-		for _, c := range p.deployments[i].Status.Conditions {
-			if c.Type == appsv1.DeploymentAvailable && c.Status == corev1.ConditionTrue &&
-				p.there.Sub(c.LastTransitionTime.Time) < takeover {
-				return true
-			}
+	if p.deployment == nil {
+		return false
+	}
+	for _, c := range p.deployment.Status.Conditions {
+		if c.Type == appsv1.DeploymentAvailable && c.Status == corev1.ConditionTrue &&
+			p.there.Sub(c.LastTransitionTime.Time) < takeover {
+			return true
 		}
 	}
 	return false

@@ -58,7 +58,7 @@ func (p *patient) apiServer(context.Context) (lines []Line, well string) {
 
 // versions compares the versions of this plugin and of the operator.
 func (p *patient) versions(context.Context) (lines []Line, well string) {
-	if len(p.deployments) == 0 {
+	if p.deployment == nil {
 		return []Line{
 			{
 				Status:  Unknown,
@@ -67,12 +67,12 @@ func (p *patient) versions(context.Context) (lines []Line, well string) {
 			},
 		}, ""
 	}
-	d := &p.deployments[0]
+	d := p.deployment
 	operator, plugin := versionOf(d), terminal.OneLine(p.Version)
 	words := fmt.Sprintf("plugin %s, operator %s", plugin, operator)
 	if isVersion(operator) && isVersion(plugin) && strings.TrimPrefix(operator, "v") != strings.TrimPrefix(plugin, "v") {
 		return []Line{{
-			Status: Warn, Object: ref("Deployment", d.Namespace, d.Name), Message: "the versions differ: " + words,
+			Status: Warn, Object: refTo(d), Message: "the versions differ: " + words,
 			WayOut: "use the plugin of the operator's version: a preview of another one may judge otherwise",
 		}}, ""
 	}

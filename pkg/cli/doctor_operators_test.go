@@ -1,0 +1,76 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+)
+
+// TestDoctorExaminesTheOperatorThatLeads: what has the image of an operator elsewhere is one line, and the first one.
+func TestDoctorExaminesTheOperatorThatLeads(t *testing.T) {
+	c := newClinic(t)
+	before := "a-" + c.namespace // which is listed before the operator's
+	c.make(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: before}})
+	other := c.other("thing", "registry.local/team/kubecleaner:v1", 1)
+	other.Namespace = before
+	remove := c.make(other)
+	problems, code := c.examined(nil)
+	want := "FAIL operators: : there are several operators, which act on the same Cleaners: " +
+		c.namespace + "/kubecleaner-manager, " + before + "/thing. The other checks are about " + c.namespace + "/kubecleaner-manager"
+	if len(problems) != 1 || problems[0] != want || code != codes.ExitError {
+		t.Errorf("exit %d, want %q, but:\n%s", code, want, strings.Join(problems, "\n"))
+	}
+	if got := c.call(t.Context(), nil, "doctor"); !strings.Contains(got.out, "keep the one that leads: kubectl -n "+before+" delete deployment thing") {
+		t.Errorf("the way out is not in:\n%s", got.out)
+	}
+	remove()
+
+	// Without a Deployment of its own, the operator that leads runs outside of the cluster.
+	must(t, client.IgnoreAlreadyExists(c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.DefaultOperatorNamespace}})))
+	must(t, c.Delete(t.Context(), c.lease))
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.DefaultOperatorNamespace, Name: cluster.LeaseName}}
+	lease.Spec = c.lease.Spec
+	lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
+	c.make(lease)
+	want = "there are several operators, which act on the same Cleaners: pod-1 (it leads in namespace projectsveltos), " +
+		c.namespace + "/kubecleaner-manager"
+	if got := c.call(t.Context(), nil, "doctor"); !strings.Contains(got.out, want) || strings.Contains(got.out, "has ever led") ||
+		strings.Contains(got.out, "no Cleaner runs") {
+		t.Errorf("%q is not in:\n%s", want, got.out)
+	}
+}
+
+// TestDoctorSeesOtherWorkloads: k8s-cleaner and a second operator may run as something else than a Deployment.
+func TestDoctorSeesOtherWorkloads(t *testing.T) {
+	c := newClinic(t)
+	d := c.other("stray", "registry.local/kubecleaner:v1", 1)
+	set := &appsv1.StatefulSet{ObjectMeta: d.ObjectMeta}
+	set.Spec.Replicas, set.Spec.Selector, set.Spec.Template = d.Spec.Replicas, d.Spec.Selector, d.Spec.Template
+	d = c.other("old", "docker.io/projectsveltos/k8s-cleaner:v0.19.0", 1)
+	daemons := &appsv1.DaemonSet{ObjectMeta: d.ObjectMeta}
+	daemons.Spec.Selector, daemons.Spec.Template = d.Spec.Selector, d.Spec.Template
+	c.make(set)
+	c.make(daemons)
+	problems, _ := c.examined(nil)
+	for _, want := range []string{
+		"FAIL operators: : there are several operators, which act on the same Cleaners: " + c.namespace + "/kubecleaner-manager, " + c.namespace + "/stray",
+		"FAIL k8s-cleaner: DaemonSet/" + c.namespace + "/old: k8s-cleaner runs beside KubeCleaner",
+	} {
+		if !slices.ContainsFunc(problems, func(p string) bool { return strings.HasPrefix(p, want) }) {
+			t.Errorf("%q is not in:\n%s", want, strings.Join(problems, "\n"))
+		}
+	}
+}
