@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -72,5 +74,38 @@ func TestDoctorSeesOtherWorkloads(t *testing.T) {
 		if !slices.ContainsFunc(problems, func(p string) bool { return strings.HasPrefix(p, want) }) {
 			t.Errorf("%q is not in:\n%s", want, strings.Join(problems, "\n"))
 		}
+	}
+}
+
+// TestDoctorNamesTheBindingThatIsMissing: one cause is one line, however many Cleaners lack rights by it.
+func TestDoctorNamesTheBindingThatIsMissing(t *testing.T) {
+	c := newClinic(t)
+	for i := range 3 {
+		more := c.patient.DeepCopy()
+		more.ObjectMeta = metav1.ObjectMeta{Name: fmt.Sprintf("more-%d-%s", i, c.namespace)}
+		c.make(more)
+	}
+	must(t, c.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: c.namespace + "-kubecleaner-manager"}}))
+	targets := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: c.namespace + "-cleaner-targets"}}
+	targets.Rules = []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list", "get", "delete", "patch"}}}
+	c.make(targets)
+	account := c.namespace + "/kubecleaner-manager"
+	want := "FAIL rights: ClusterRole/" + targets.Name + ": no ClusterRoleBinding binds it to ServiceAccount " + account +
+		", which therefore may not list configmaps in namespace " + c.namespace + ", delete configmaps in namespace " + c.namespace
+	of := func() (lines []string) {
+		problems, _ := c.examined(nil)
+		return slices.DeleteFunc(problems, func(p string) bool { return !strings.Contains(p, " rights: ") })
+	}
+	if lines := of(); len(lines) != 1 || !strings.HasPrefix(lines[0], want) || !strings.HasSuffix(lines[0], "These 3 rights are needed by more-0-"+c.namespace+", more-1-"+c.namespace+", more-2-"+c.namespace+", unused-"+c.namespace) {
+		t.Errorf("want %q, but:\n%s", want, strings.Join(lines, "\n"))
+	}
+	if got := c.call(t.Context(), nil, "doctor"); !strings.Contains(got.out, "To do: kubectl create clusterrolebinding "+targets.Name+
+		" --clusterrole="+targets.Name+" --serviceaccount="+strings.Replace(account, "/", ":", 1)) {
+		t.Errorf("the way out is not in:\n%s", got.out)
+	}
+	c.bind("other", targets.Name)
+	want = "FAIL rights: ClusterRole/" + targets.Name + ": ClusterRoleBinding " + c.namespace + "-other does not bind it to ServiceAccount " + account
+	if lines := of(); len(lines) != 1 || !strings.HasPrefix(lines[0], want) {
+		t.Errorf("want %q, but:\n%s", want, strings.Join(lines, "\n"))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -24,11 +25,14 @@ func (p *patient) accountGone(ctx context.Context, c *v1alpha1.Cleaner) []Line {
 	object := ref("Cleaner", c.Name)
 	switch err := p.readAccount(ctx, *named); {
 	case apierrors.IsNotFound(err):
+		then := "the Cleaner still acts"
+		if meta.IsStatusConditionFalse(c.Status.Conditions, v1alpha1.ConditionReady) {
+			then = "the Cleaner acts all the same, as soon as it is ready"
+		}
 		return []Line{{
-			Status: Warn,
-			Object: object,
-			Message: fmt.Sprintf(
-				"ServiceAccount %s does not exist, and the Cleaner still acts: RBAC grants rights to the name", named),
+			Status:  Warn,
+			Object:  object,
+			Message: fmt.Sprintf("ServiceAccount %s does not exist, and %s: RBAC grants rights to the name", named, then),
 			WayOut: fmt.Sprintf(
 				"create it: kubectl -n %s create serviceaccount %s; or, to end the Cleaner: kubectl delete cleaner %s",
 				named.Namespace, named.Name, c.Name),

@@ -73,13 +73,15 @@ func (p *patient) operatorRights(ctx context.Context) (lines []Line, well string
 	if err != nil {
 		return append(lines, unread(object, "which rights the operator has could not be asked", err)), ""
 	}
-	if len(missing) > 0 {
+	causes, rest := p.blame(ctx, *account, []lack{{"the operator itself", missing}})
+	lines = append(lines, causes...)
+	for _, l := range rest {
 		lines = append(
 			lines,
 			Line{
 				Status:  Fail,
 				Object:  object,
-				Message: "the operator may not " + words(missing),
+				Message: "the operator may not " + words(l.missing),
 				WayOut:  "apply config/rbac, or the chart, anew",
 			},
 		)
@@ -88,14 +90,16 @@ func (p *patient) operatorRights(ctx context.Context) (lines []Line, well string
 }
 
 // words are what is missing, in short.
-func words(missing []rights.Right) string {
-	var all []string
+func words(missing []rights.Right) string { return terminal.Shortened(distinct(missing), maxNamed) }
+
+// distinct are the rights in words, each once: several reasons may ask for the same.
+func distinct(missing []rights.Right) (all []string) {
 	for _, right := range missing {
-		if text := right.String(); !slices.Contains(all, text) { // several reasons may ask for the same
+		if text := right.String(); !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
-	return terminal.Shortened(all, maxNamed)
+	return all
 }
 
 // cleanerRights looks whether the account of each Cleaner may do what the Cleaner asks for.
@@ -110,9 +114,9 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 	if p.declaredErr != nil {
 		lines = append(lines, unread("", "which kinds findings look at is not known", p.declaredErr))
 	}
+	var acting, touching []lack // what the operator's own account may not do
 	for i := range p.cleaners {
 		c := &p.cleaners[i]
-		object := ref("Cleaner", c.Name)
 		needed, err := p.needed.Of(ctx, c)
 		if ctx.Err() != nil {
 			return nil, ""
@@ -120,62 +124,74 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 		if err != nil { // the check cleaners tells of a kind that is not served
 			lines = append(lines, Line{
 				Status:  Unknown,
-				Object:  object,
+				Object:  ref("Cleaner", c.Name),
 				Message: "which rights it needs could not be found out: " + terminal.OneLine(err.Error()),
 				WayOut:  "correct the Cleaner, and run doctor again",
 			})
 			continue
 		}
-		found, err := p.lacks(ctx, c, *operator, needed)
+		lines = append(lines, p.accountGone(ctx, c)...)
+		account := *operator
+		if named := c.Spec.ServiceAccountRef; named != nil {
+			account = *named
+			act := rights.Right{Verb: "impersonate", Resource: "serviceaccounts", Namespace: named.Namespace, Name: named.Name}
+			missing, err := p.reviews.Missing(ctx, *operator, []rights.Right{act})
+			if err != nil {
+				return append(lines, unread("", "which rights accounts have could not be asked", err)), ""
+			}
+			acting = append(acting, lack{c.Name, missing})
+		}
+		missing, err := p.reviews.Missing(ctx, account, needed)
 		if err != nil {
 			return append(lines, unread("", "which rights accounts have could not be asked", err)), ""
 		}
-		lines = append(lines, found...)
+		if account == *operator {
+			touching = append(touching, lack{c.Name, missing})
+		} else {
+			wayOut := terminal.Program + " rbac " + c.Name + " | kubectl apply -f -"
+			lines = append(lines, lacking(lack{c.Name, missing}, account, wayOut)...)
+		}
 	}
-	return lines, "each Cleaner has the rights that it needs"
+	return append(lines, p.operatorLacks(ctx, *operator, acting, touching)...), "each Cleaner has the rights that it needs"
 }
 
-// lacks are the lines about the rights that a Cleaner does not have.
-func (p *patient) lacks(
-	ctx context.Context,
-	c *v1alpha1.Cleaner,
-	operator v1alpha1.ServiceAccountRef,
-	needed []rights.Right,
-) (lines []Line, err error) {
-	object, account := ref("Cleaner", c.Name), operator
-	lines = append(lines, p.accountGone(ctx, c)...)
-	wayOut := "grant it to the operator (config/rbac/cleaner_targets_role.yaml, or rbac.mode of the chart), or let the Cleaner name an account"
-	if named := c.Spec.ServiceAccountRef; named != nil {
-		account, wayOut = *named, fmt.Sprintf("%s rbac %s | kubectl apply -f -", terminal.Program, c.Name)
-		act := rights.Right{Verb: "impersonate", Resource: "serviceaccounts", Namespace: named.Namespace, Name: named.Name}
-		missing, err := p.reviews.Missing(ctx, operator, []rights.Right{act})
-		if err != nil {
-			return nil, err
-		}
-		if len(missing) > 0 {
-			lines = append(
-				lines,
-				Line{
-					Status:  Fail,
-					Object:  object,
-					Message: "the operator may not act as ServiceAccount " + named.String(),
-					WayOut:  "apply config/policy; with Helm: policies.enabled=true",
-				},
-			)
-		}
+// operatorLacks are the lines about what the operator's account may not do for Cleaners.
+func (p *patient) operatorLacks(
+	ctx context.Context, operator v1alpha1.ServiceAccountRef, acting, touching []lack,
+) (lines []Line) {
+	causes, rest := p.blame(ctx, operator, acting)
+	lines = append(lines, causes...)
+	for _, l := range rest {
+		account := v1alpha1.ServiceAccountRef{Namespace: l.missing[0].Namespace, Name: l.missing[0].Name}
+		lines = append(lines, Line{
+			Status:  Fail,
+			Object:  ref("Cleaner", l.who),
+			Message: "the operator may not act as ServiceAccount " + account.String(),
+			WayOut:  "apply config/policy; with Helm: policies.enabled=true",
+		})
 	}
-	missing, err := p.reviews.Missing(ctx, account, needed)
-	if err != nil || len(missing) == 0 {
-		return lines, err
+	causes, rest = p.blame(ctx, operator, touching)
+	lines = append(lines, causes...)
+	for _, l := range rest {
+		lines = append(lines, lacking(l, operator, "grant it to the operator (config/rbac/cleaner_targets_role.yaml, "+
+			"or rbac.mode of the chart), or let the Cleaner name an account")...)
+	}
+	return lines
+}
+
+// lacking is the line about the rights that a Cleaner does not have.
+func lacking(l lack, account v1alpha1.ServiceAccountRef, wayOut string) []Line {
+	if len(l.missing) == 0 {
+		return nil
 	}
 	line := Line{
 		Status:  Warn,
-		Object:  object,
-		Message: fmt.Sprintf("in some cases it lacks a right: ServiceAccount %s may not %s", account, words(missing)),
+		Object:  ref("Cleaner", l.who),
+		Message: fmt.Sprintf("in some cases it lacks a right: ServiceAccount %s may not %s", account, words(l.missing)),
 		WayOut:  wayOut,
 	}
 	var must []rights.Right
-	for _, right := range missing {
+	for _, right := range l.missing {
 		if !right.Optional {
 			must = append(must, right)
 		}
@@ -183,5 +199,5 @@ func (p *patient) lacks(
 	if len(must) > 0 {
 		line.Status, line.Message = Fail, fmt.Sprintf("ServiceAccount %s may not %s", account, words(must))
 	}
-	return append(lines, line), nil
+	return []Line{line}
 }

@@ -106,9 +106,10 @@ func policyChanges(want, live *admissionv1.ValidatingAdmissionPolicySpec) (field
 		},
 		{"paramKind", equality.Semantic.DeepEqual(want.ParamKind, live.ParamKind)},
 		{"matchConstraints", isSameMatch(want.MatchConstraints, live.MatchConstraints)},
-		{"matchConditions", slices.EqualFunc(want.MatchConditions, live.MatchConditions, func(a, b admissionv1.MatchCondition) bool {
-			return a.Name == b.Name && isSameExpression(a.Expression, b.Expression)
-		})},
+		{"matchConditions", slices.EqualFunc(want.MatchConditions, live.MatchConditions,
+			func(a, b admissionv1.MatchCondition) bool {
+				return a.Name == b.Name && isSameExpression(a.Expression, b.Expression)
+			})},
 		{"variables", slices.EqualFunc(want.Variables, live.Variables, func(a, b admissionv1.Variable) bool {
 			return a.Name == b.Name && isSameExpression(a.Expression, b.Expression)
 		})},
