@@ -92,6 +92,14 @@ describe('time', () => {
   it.each([['2026-01-01T23:59:58Z', 'just now'], ['2026-01-02T00:05:00Z', 'in 5 minutes'], ['2025-12-30T00:00:00Z', '3 days ago'], ['nonsense', '–']])('%s is %s', (at, text) => {
     expect(relative(at, now)).toBe(text);
   });
+  it.each([
+    ['2026-11-26T12:59:59', 'just now'], ['2026-11-26T13:00:59', 'in 59 seconds'], ['2026-11-26T13:59:45', 'in 1 hour'],
+    ['2026-11-26T14:29:00', 'in 1 hour'], ['2026-11-26T14:31:00', 'in 2 hours'], ['2026-11-26T23:00:00', 'in 10 hours'],
+    ['2026-11-27T12:59:55', 'tomorrow'], ['2026-11-28T03:00:00', 'in 2 days'], ['2026-11-29T03:00:00', 'in 3 days'],
+    ['2026-11-29T12:59:55', 'in 3 days'], ['2026-12-03T12:59:55', 'in 7 days'], ['2026-11-25T01:00:00', 'yesterday'],
+    ['2026-11-24T23:00:00', '2 days ago'], ['2026-12-31T13:00:00', 'in 1 month'], ['2027-11-26T12:00:00', 'in 1 year'],
+  ])('on the 26th at 13:00, %s is %s', (at, text) => expect(relative(at, Date.parse('2026-11-26T13:00:00'))).toBe(text));
+  it('says no day that the calendar does not say', () => expect(relative('2026-11-26T23:50:00', Date.parse('2026-11-26T00:10:00'))).toBe('in 24 hours'));
   it.each([[0.44, '0.4 s'], [59.6, '1 min'], [125, '2 min 5 s'], [7260, '2 h 1 min'], [90000, '1 d 1 h']])('%d seconds are %s', (n, text) => expect(seconds(n)).toBe(text));
 });
 

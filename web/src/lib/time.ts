@@ -1,21 +1,28 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-const units: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['year', 31536000], ['month', 2592000], ['day', 86400], ['hour', 3600], ['minute', 60],
-];
-const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const inDays = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const inUnits = new Intl.RelativeTimeFormat('en');
 
-/** relative says how far a time is from now: "in 5 minutes", "3 days ago". */
+/** relative says how far a time is from now, to the nearest: "in 5 minutes", "3 days ago". Days are those of the local calendar. */
 export function relative(time: string, now: number): string {
   const seconds = Math.round((Date.parse(time) - now) / 1000);
   if (Number.isNaN(seconds)) return '–';
-  for (const [unit, size] of units) {
-    // A year is not rounded up from 11.6 months, but 59.6 minutes are an hour.
-    if (Math.abs(seconds) >= size) return relativeFormat.format(Math.trunc(seconds / size), unit);
-  }
   if (Math.abs(seconds) < 10) return seconds > 0 ? 'in a few seconds' : 'just now';
-  return relativeFormat.format(seconds, 'second');
+  if (Math.abs(seconds) < 60) return inUnits.format(seconds, 'second');
+  const minutes = Math.round(seconds / 60);
+  if (Math.abs(minutes) < 60) return inUnits.format(minutes, 'minute');
+  const hours = Math.round(seconds / 3600);
+  const days = midnights(now, Date.parse(time));
+  if (Math.abs(hours) < 24 || days === 0) return inUnits.format(hours, 'hour');
+  if (Math.abs(days) < 30) return inDays.format(days, 'day');
+  const months = Math.round(days / 30.44);
+  return Math.abs(months) < 12 ? inUnits.format(months, 'month') : inUnits.format(Math.round(days / 365.25), 'year');
+}
+
+/** midnights is how many days of the local calendar lie between two times. */
+function midnights(from: number, to: number): number {
+  return Math.round((new Date(to).setHours(0, 0, 0, 0) - new Date(from).setHours(0, 0, 0, 0)) / 86400000);
 }
 
 /** exact is the local time with its zone, for people. */
