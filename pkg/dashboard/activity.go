@@ -26,7 +26,9 @@ import (
 // API server keeps for an hour unless it is told otherwise, the CleanerApprovals, and the runs that somebody asked for.
 func activity(r *http.Request, p *person) (int, any, error) {
 	query := r.URL.Query()
-	found := activities{person: p, cleaner: query.Get("cleaner"), asked: map[string]Activity{}}
+	found := activities{
+		person: p, cleaner: query.Get("cleaner"), asked: map[string]Activity{}, approved: map[string]Activity{},
+	}
 	ofRun := query.Get("run")
 	if ofRun != "" {
 		run, err := readRun(r.Context(), p, ofRun)
@@ -65,6 +67,8 @@ type activities struct {
 	missing []Right
 	// asked are the runs that somebody asked for, by how they were asked for, as long as no Event tells by whom.
 	asked map[string]Activity
+	// approved are the plans that runs carry out, by the run that made them, as long as no CleanerApproval tells more.
+	approved map[string]Activity
 }
 
 // read reads all sources. What the person may not read is missing.
@@ -84,6 +88,9 @@ func (a *activities) read(ctx context.Context) error {
 		return err
 	}
 	for _, each := range a.asked {
+		a.add(each)
+	}
+	for _, each := range a.approved {
 		a.add(each)
 	}
 	return nil
@@ -108,6 +115,11 @@ func (a *activities) addRun(run *v1alpha1.CleanerRun) {
 	if run.Spec.Trigger == v1alpha1.TriggerManual {
 		a.asked[cmp.Or(run.Spec.RunRequest, run.Name)] = Activity{
 			Time: run.Spec.NominalTime.Time, Text: "asked for the run", Run: run.Name,
+		}
+	}
+	if plan := run.Spec.Plan; plan != nil {
+		a.approved[plan.Run] = Activity{
+			Time: run.Spec.NominalTime.Time, By: plan.By, Text: "approved the plan", Run: run.Name,
 		}
 	}
 }
@@ -139,6 +151,7 @@ func (a *activities) addApproval(said *v1alpha1.CleanerApproval) {
 	if said.Spec.Cleaner != a.cleaner {
 		return
 	}
+	delete(a.approved, said.Spec.Run)
 	did := Activity{Time: said.CreationTimestamp.Time, By: said.Spec.By, Text: "approved the plan", Run: said.Spec.Run}
 	if said.Spec.Decision == v1alpha1.DecisionReject {
 		did.Text = "rejected the plan"

@@ -87,6 +87,38 @@ func TestActivity(t *testing.T) {
 	v.wants(http.StatusBadRequest, http.MethodGet, "activity?cleaner=a,metadata.name=b", nil, nil)
 }
 
+// TestWhoApprovedStays: the run that carried out a plan names who approved it, also when the plan and the approval are pruned.
+func TestWhoApprovedStays(t *testing.T) {
+	c := admin(t)
+	of := cleaner(t, c, namespace(t, c), nil)
+	run := &v1alpha1.CleanerRun{
+		ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.RunName(of.Name, nominal.Time)},
+		Spec: v1alpha1.CleanerRunSpec{
+			Cleaner: of.Name, CleanerUID: of.UID, NominalTime: nominal,
+			Trigger: v1alpha1.TriggerApproval, Action: v1alpha1.ActionDelete,
+			Plan: &v1alpha1.ApprovedPlan{PlanRef: v1alpha1.PlanRef{Run: of.Name + "-1", Hash: "1234"}, By: "ann"},
+		},
+	}
+	create(t, c, run)
+	v := visit(t, env.Config)
+	for _, query := range []string{"run=" + run.Name, "cleaner=" + of.Name} {
+		if got, _ := v.doings(query); got != "ann|approved the plan|"+run.Name {
+			t.Errorf("%s: %q", query, got)
+		}
+	}
+	var detail RunDetail
+	v.wants(http.StatusOK, http.MethodGet, "runs/"+run.Name, nil, &detail)
+	if detail.ApprovedBy != "ann" {
+		t.Errorf("approved by %q", detail.ApprovedBy)
+	}
+	create(t, c, &v1alpha1.CleanerApproval{ObjectMeta: metav1.ObjectMeta{Name: of.Name + "-1"}, Spec: v1alpha1.CleanerApprovalSpec{
+		Cleaner: of.Name, Run: of.Name + "-1", PlanHash: "1234", By: "admin", Decision: v1alpha1.DecisionApprove,
+	}})
+	if got, _ := v.doings("run=" + run.Name); got != "admin|approved the plan|"+of.Name+"-1" {
+		t.Errorf("with the approval: %q", got)
+	}
+}
+
 // TestActivityNamesMissingRights: an editor may read neither the Events in default nor who approved.
 func TestActivityNamesMissingRights(t *testing.T) {
 	c := admin(t)

@@ -79,6 +79,9 @@ func (s *Server) run(r *http.Request, p *person) (int, any, error) {
 		Conditions: conditionsOf(run.Status.Conditions),
 		Outcomes:   tally(run), Notifications: run.Status.Notifications, Ending: cluster.Ending(run),
 	}
+	if plan := run.Spec.Plan; plan != nil {
+		detail.ApprovedBy = plan.By
+	}
 	if detail.Notifications == nil {
 		detail.Notifications = []v1alpha1.NotificationStatus{}
 	}

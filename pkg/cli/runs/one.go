@@ -73,6 +73,9 @@ func (o *options) tellRun(run *v1alpha1.CleanerRun) {
 	if spent := cluster.SpentOf(run).Words(); spent != "" {
 		fmt.Fprintf(o.Out, "due %s, %s\n", run.Spec.NominalTime.UTC().Format(time.RFC3339), spent)
 	}
+	if plan := run.Spec.Plan; plan != nil && plan.By != "" {
+		fmt.Fprintf(o.Out, "approved by %s: the plan of run %s\n", terminal.OneLine(plan.By), plan.Run)
+	}
 	if status.Message != "" {
 		fmt.Fprintln(o.Out, terminal.OneLine(status.Message))
 	}

@@ -58,6 +58,7 @@ function Content({ of }: { of: RunDetail }) {
           <Facts items={[
             ['Record', <span class="mono">{of.name}</span>],
             ['Started by', of.trigger === 'Manual' ? 'a person' : of.trigger === 'Approval' ? 'an approval' : 'its schedule'],
+            ['Approved by', of.approvedBy],
             ['Action', of.action],
             ['Time', <Time at={of.time} />],
             ['Copies', of.copies ? <>{count(of.copies)}, which {of.copies === 1 ? 'expires' : 'expire'} <Time at={of.copiesUntil} /></> : undefined],
