@@ -39,12 +39,11 @@ type query struct {
 	fields string
 	// metadataOnly asks for the objects' metadata. The objects may come whole all the same.
 	metadataOnly bool
+	// brief asks for protobuf where we can read it.
+	brief bool
 	// slow is of who takes a while for each object: the pages are small, and nobody else waits for them.
 	slow bool
 }
-
-// asMetadata asks for no more of each object than its metadata. A server that cannot do that sends them whole.
-const asMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
 // listKey says which lists are the same: those that ask for the same as the same account.
 type listKey struct {
@@ -112,6 +111,8 @@ type attempt struct {
 // after is the attempt to make after an error, if another one can help.
 func (a attempt) after(err error) (next attempt, again bool) {
 	switch {
+	case a.query.brief && isNoProtobuf(err):
+		a.query.brief = false
 	case a.query.metadataOnly && apierrors.IsNotAcceptable(err):
 		a.query.metadataOnly = false
 	case isTooLarge(err) && a.limit > smallPage:
@@ -122,6 +123,11 @@ func (a attempt) after(err error) (next attempt, again bool) {
 		return a, false
 	}
 	return a, true
+}
+
+// isNoProtobuf reports whether the server has no protobuf, or one that we cannot read.
+func isNoProtobuf(err error) bool {
+	return apierrors.IsNotAcceptable(err) || errors.Is(err, object.ErrProtobuf)
 }
 
 func (q query) describe(err error) error {
@@ -169,10 +175,11 @@ func (r *Reader) page(
 	if err := object.CheckPath(q.path); err != nil {
 		return object.ListMeta{}, err
 	}
-	request := r.request(q.path).Param("limit", strconv.Itoa(limit))
-	if q.metadataOnly {
-		request = request.SetHeader("Accept", asMetadata)
+	accept, scan, err := q.format()
+	if err != nil {
+		return object.ListMeta{}, err
 	}
+	request := r.request(q.path).Param("limit", strconv.Itoa(limit)).SetHeader("Accept", accept)
 	if q.labels != "" {
 		request = request.Param("labelSelector", q.labels)
 	}
@@ -184,7 +191,7 @@ func (r *Reader) page(
 	}
 	var body io.ReadCloser
 	worth := func(err error) bool { return mayPass(err) && (limit <= smallPage || !isTooLarge(err)) }
-	err := r.persist(ctx, worth, func() (err error) { body, err = request.Stream(ctx); return err })
+	err = r.persist(ctx, worth, func() (err error) { body, err = request.Stream(ctx); return err })
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		return object.ListMeta{}, fmt.Errorf("%w: %w", errExpired, err)
 	}
@@ -192,5 +199,5 @@ func (r *Reader) page(
 		return object.ListMeta{}, err
 	}
 	defer func() { _ = body.Close() }()
-	return object.ScanList(body, each)
+	return scan(body, each)
 }

@@ -18,8 +18,7 @@ func (r *reading) details(ctx context.Context) error {
 		if r.observer.List != nil {
 			r.observer.List(list.Kind, before+i+1, before+len(lists))
 		}
-		ask := selector.Ask{Kind: list.Kind, Fields: list.Fields, MetadataOnly: list.MetadataOnly}
-		err := r.reader.Each(ctx, ask, func(o object.Object) error {
+		err := r.reader.Each(ctx, askFor(list), func(o object.Object) error {
 			r.finder.Look(list, o)
 			selector.Call(r.observer.Object)
 			return nil

@@ -133,8 +133,14 @@ func (r *reading) isGone(ctx context.Context, kind object.Kind) bool {
 	return !slices.ContainsFunc(now.Kinds, func(k object.Kind) bool { return k.GroupKind() == kind.GroupKind() })
 }
 
+// askFor asks for the objects of a list.
+func askFor(list finding.List) selector.Ask {
+	return selector.Ask{Kind: list.Kind, Fields: list.Fields, MetadataOnly: list.MetadataOnly, Brief: true}
+}
+
 func (r *reading) read(ctx context.Context, list finding.List, namespace string) error {
-	ask := selector.Ask{Kind: list.Kind, Namespace: namespace, Fields: list.Fields, MetadataOnly: list.MetadataOnly}
+	ask := askFor(list)
+	ask.Namespace = namespace
 	return r.reader.Each(ctx, ask, func(o object.Object) error {
 		r.finder.Look(list, o)
 		selector.Call(r.observer.Object)
