@@ -87,7 +87,11 @@ type Finder struct {
 	candidates map[types.UID][]*candidate
 	// searches are where users were looked for. It is made when all lists were read.
 	searches map[*row]*search
-	bytes    int64
+	// parts are those of the object that is looked at. Nobody keeps them.
+	parts object.Parts
+	// judged is the finding that judgeUse made last: there may be very many.
+	judged Finding
+	bytes  int64
 	notes
 	details
 	texts
@@ -152,7 +156,8 @@ func (f *Finder) UnreadElsewhere(list List, err error) {
 
 // Look looks at one object of a list. Its bytes are not kept.
 func (f *Finder) Look(list List, object object.Object) {
-	o := object.Parts()
+	f.parts.Find(object)
+	o := &f.parts
 	f.noteObject(list, o)
 	if f.Namespace != "" && o.Namespace != f.Namespace {
 		return // not all that could use it is read
@@ -242,7 +247,7 @@ func (f *Finder) judgeAll() (changed bool) {
 			}
 			if finding := f.judge(c); finding != nil {
 				c.found, c.isFound = *finding, true
-				changed = f.usesNothing(finding) || changed
+				changed = f.usesNothing(&c.found) || changed
 			}
 		}
 	}

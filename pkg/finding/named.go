@@ -118,15 +118,16 @@ func judgeNamed(f *Finder, c *candidate) *Finding {
 	return f.judgeUse(c, f.graph.Use(nameOf(&c.found)))
 }
 
-// judgeUse finds what is not used, after all sources of uses were read.
+// judgeUse finds what is not used, after all sources of uses were read. The finding is valid until the next call.
 func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 	if use.IsUsed() {
 		return nil
 	}
 	search := f.searchFor(c.row)
-	found := c.found
+	f.judged = c.found
+	found := &f.judged
 	found.Searched, found.Unknown = search.kinds, search.unread
-	mentioned, inText := f.graph.IsMentioned(nameOf(&found)) && !c.reported, f.inText(c)
+	mentioned, inText := f.graph.IsMentioned(nameOf(found)) && !c.reported, f.inText(c)
 	switch {
 	case len(found.Unknown) > 0:
 		found.Searched = f.searched(f.sourcesOf(c.row), found.Unknown)
@@ -143,7 +144,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 		found.Reason = search.inVain + ", but this is for all objects of its kind: " + usersOf(with(use.Users, graph.Hints))
 	case mentioned:
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = search.inVain + ", but its name stands in " + f.mentioned(nameOf(&found))
+		found.Reason = search.inVain + ", but its name stands in " + f.mentioned(nameOf(found))
 	case inText != "":
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = search.inVain + ", but " + inText
@@ -151,7 +152,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 		found.Confidence = v1alpha1.ConfidenceLikely
 		found.Reason = search.inVain
 	}
-	return &found
+	return found
 }
 
 // with are the users whose references have a strength.

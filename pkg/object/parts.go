@@ -13,28 +13,34 @@ type Parts struct {
 
 // Parts finds the object's parts, in one pass.
 func (o Object) Parts() *Parts {
-	p := &Parts{Object: o}
-	for key, value := range JSON(o.Raw).Fields() {
+	p := &Parts{}
+	p.Find(o)
+	return p
+}
+
+// Find finds the parts of another object, for who looks at very many.
+func (o *Parts) Find(of Object) {
+	*o = Parts{Object: of}
+	for key, value := range JSON(of.Raw).Fields() {
 		switch string(key.name()) {
 		case "metadata":
-			p.metadata = value
+			o.metadata = value
 		case "spec":
-			p.spec = value
+			o.spec = value
 		case "status":
-			p.status = value
+			o.status = value
 		}
 	}
-	for key, value := range p.metadata.Fields() {
+	for key, value := range o.metadata.Fields() {
 		switch string(key.name()) {
 		case "labels":
-			p.labels = value
+			o.labels = value
 		case "annotations":
-			p.annotations = value
+			o.annotations = value
 		case "ownerReferences":
-			p.owners = value
+			o.owners = value
 		}
 	}
-	return p
 }
 
 // At is the value at a path of names in the object, as JSON.At has it.

@@ -25,7 +25,8 @@ import (
 type Found struct {
 	// selectors are the Cleaner's.
 	selectors []v1alpha1.ResourceSelector
-	found     map[foundKey]*finding.Finding
+	// found does not say of which object it is: many have the same.
+	found map[foundKey]*finding.Finding
 	// counts are what earlier runs have counted, and now is what is counted since when it is found for the first time.
 	counts guard.Counts
 	now    time.Time
@@ -35,6 +36,8 @@ type Found struct {
 	// it says itself.
 	asked []foundKey
 	known map[foundKey]bool
+	// bytes is about how much memory it takes.
+	bytes int
 }
 
 // foundKey is an object and what was found of it.
@@ -42,9 +45,6 @@ type foundKey struct {
 	uid types.UID
 	typ v1alpha1.FindingType
 }
-
-// foundSize is about what is kept of a finding besides its texts.
-const foundSize = 640
 
 // For finds what the Cleaner's selectors ask for. It sets the options' Wanted and Namespace. counts are those of
 // earlier runs. The memory is charged with all that is read while that lasts, and then only with what was found.
@@ -69,14 +69,11 @@ func For(
 	}
 	all := finder.Findings()
 	memory.GiveBack(memory.Taken() - before)
-	size := 0
-	for i := range all {
-		size += foundSize + len(all[i].Reason) + len(all[i].Name)
-	}
-	if err := memory.Take(size); err != nil {
+	found := newFound(cleaner, all, counts, options.Now)
+	if err := memory.Take(found.bytes); err != nil {
 		return nil, fmt.Errorf("the %d findings are too many: %w", len(all), err)
 	}
-	return newFound(cleaner, all, counts, options.Now), nil
+	return found, nil
 }
 
 func newFound(cleaner *v1alpha1.Cleaner, all []*finding.Finding, counts guard.Counts, now time.Time) *Found {
@@ -84,9 +81,7 @@ func newFound(cleaner *v1alpha1.Cleaner, all []*finding.Finding, counts guard.Co
 		selectors: cleaner.Spec.ResourcePolicySet.ResourceSelectors, counts: counts, now: now,
 		found: make(map[foundKey]*finding.Finding, len(all)), known: map[foundKey]bool{},
 	}
-	for i := range all {
-		f.found[foundKey{all[i].UID, all[i].Type}] = all[i]
-	}
+	f.add(all)
 	return f
 }
 
@@ -167,27 +162,27 @@ func (f *Found) Judge(i int) func(object.Object) (selector.Finding, bool) {
 		if found == nil {
 			return selector.Finding{}, false
 		}
-		if key := (foundKey{found.UID, found.Type}); !f.known[key] && len(found.Unknown) == 0 && f.selectors[i].KeepsSince() {
+		if key := (foundKey{o.UID, found.Type}); !f.known[key] && len(found.Unknown) == 0 && f.selectors[i].KeepsSince() {
 			f.known[key] = true
 			f.asked = append(f.asked, key)
 		}
 		converted := selector.Finding{Reason: found.Reason}
 		if spec := &f.selectors[i]; len(spec.MatchConditions) > 0 || spec.Evaluate != "" {
-			converted.Data = f.data(found)
+			converted.Data = f.data(o, found)
 		}
 		return converted, true
 	}
 }
 
 // data is what conditions and scripts see of a finding.
-func (f *Found) data(found *finding.Finding) object.JSON {
+func (f *Found) data(o object.Object, found *finding.Finding) object.JSON {
 	of := map[string]string{
 		"type": string(
 			found.Type,
 		),
 		"reason":     found.Reason,
 		"confidence": string(found.Confidence),
-		"since":      f.since(found).UTC().Format(time.RFC3339),
+		"since":      f.since(o.UID, found).UTC().Format(time.RFC3339),
 	}
 	data, err := json.Marshal(map[string]any{"finding": of})
 	if err != nil { // maps of texts can always be written

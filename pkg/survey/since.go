@@ -6,16 +6,18 @@ package survey
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// since is the first time from which on each run found it so, or an earlier one that the API server knows of.
-func (f *Found) since(found *finding.Finding) time.Time {
+// since is the first time from which on each run found an object so, or an earlier one that the API server knows of.
+func (f *Found) since(uid types.UID, found *finding.Finding) time.Time {
 	since := f.now
-	if seconds, ok := f.counts[sinceKey(found)]; ok {
+	if seconds, ok := f.counts[sinceKey(uid, found)]; ok {
 		since = time.Unix(seconds, 0)
 	}
 	if !found.Since.IsZero() && found.Since.Before(since) {
@@ -26,11 +28,11 @@ func (f *Found) since(found *finding.Finding) time.Time {
 
 // sinceKey is under which key the counts have since when an object is found so, in Unix seconds, and runsKey that of in
 // how many runs in a row.
-func sinceKey(found *finding.Finding) string {
-	return guard.CountKey(object.Object{Kind: found.Kind, UID: found.UID}) + "__" + string(found.Type)
+func sinceKey(uid types.UID, found *finding.Finding) string {
+	return guard.CountKey(object.Object{Kind: found.Kind, UID: uid}) + "__" + string(found.Type)
 }
 
-func runsKey(found *finding.Finding) string { return sinceKey(found) + "__runs" }
+func runsKey(uid types.UID, found *finding.Finding) string { return sinceKey(uid, found) + "__runs" }
 
 // Count adds to the counts what this run found. What it did not find begins anew, and so does what it does not know.
 func (f *Found) Count(counts guard.Counts) {
@@ -38,7 +40,7 @@ func (f *Found) Count(counts guard.Counts) {
 		return
 	}
 	for _, key := range f.asked {
-		since, runs := sinceKey(f.found[key]), runsKey(f.found[key])
+		since, runs := sinceKey(key.uid, f.found[key]), runsKey(key.uid, f.found[key])
 		first, before := f.counts[since]
 		if !before {
 			first = f.now.Unix()
@@ -54,8 +56,8 @@ func (f *Found) Forget(counts guard.Counts, again *Found) {
 	}
 	for _, key := range f.asked {
 		if !again.isKnown(key) {
-			delete(counts, sinceKey(f.found[key]))
-			delete(counts, runsKey(f.found[key]))
+			delete(counts, sinceKey(key.uid, f.found[key]))
+			delete(counts, runsKey(key.uid, f.found[key]))
 		}
 	}
 }
@@ -68,5 +70,5 @@ func (f *Found) Waits(counts guard.Counts, c object.Candidate) bool {
 		return false
 	}
 	long, runs := f.selectors[c.Selector].Finding.Waits()
-	return counts[runsKey(found)] < runs || f.now.Sub(f.since(found)) < long
+	return counts[runsKey(c.UID, found)] < runs || f.now.Sub(f.since(c.UID, found)) < long
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -85,5 +86,40 @@ func TestSince(t *testing.T) {
 				t.Errorf("the counts (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Objects that are found alike have counts of their own.
+func TestEachOfManyAlikeIsCounted(t *testing.T) {
+	c := &v1alpha1.Cleaner{}
+	asked := &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused, ForSeconds: ptr.To(int64(60))}
+	c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Version: "v1", Kind: "ConfigMap", Finding: asked}}
+	var all []*finding.Finding
+	for _, uid := range []types.UID{"a", "b", "c", "d"} {
+		all = append(all, &finding.Finding{UID: uid, Type: v1alpha1.FindingUnused, Confidence: v1alpha1.ConfidenceLikely})
+	}
+	all[2].Reason = "another"
+	all[3].Unknown = []finding.Unread{{}}
+	f, counts := newFound(c, all, nil, time.Unix(100, 0)), guard.Counts{}
+	if f.found[foundKey{"a", v1alpha1.FindingUnused}] != f.found[foundKey{"b", v1alpha1.FindingUnused}] {
+		t.Error("what is the same takes memory twice")
+	}
+	for _, one := range all {
+		o := object.Object{UID: one.UID}
+		if told, is := f.Judge(0)(o); !is || told.Reason != one.Reason {
+			t.Errorf("%s: %t, %+v", one.UID, is, told)
+		}
+		_, unknown := f.Unknown(object.Candidate{Object: o})
+		if unknown != (one.UID == "d") {
+			t.Errorf("%s is unknown: %t", one.UID, unknown)
+		}
+	}
+	f.Count(counts)
+	if len(counts) != 6 { // since when, and how often, of a, b and c
+		t.Errorf("counts: %v", counts)
+	}
+	f.Forget(counts, newFound(c, all[1:], nil, time.Unix(200, 0)))
+	if len(counts) != 4 {
+		t.Errorf("after a was not found again: %v", counts)
 	}
 }
