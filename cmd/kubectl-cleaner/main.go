@@ -22,8 +22,14 @@ import (
 // version is set by the linker.
 var version = ""
 
+// growthPercent is by how much the heap grows before it is collected, as in the manager.
+const growthPercent = 50
+
 func main() {
 	sandbox.Main() // a child that runs scripts goes no further
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(growthPercent)
+	}
 	os.Exit(start(os.Args[1:]))
 }
 

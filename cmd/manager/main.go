@@ -29,6 +29,9 @@ var version = ""
 
 func main() {
 	sandbox.Main() // a child that runs scripts goes no further
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(growthPercent)
+	}
 	ctx, args := ctrl.SetupSignalHandler(), os.Args[1:]
 	if len(args) > 0 && args[0] == "dashboard" {
 		os.Exit(startDashboard(ctx, args[1:], os.Getenv))

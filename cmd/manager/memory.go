@@ -16,6 +16,10 @@ const (
 	slimEvery = 10 * time.Minute
 )
 
+// growthPercent is by how much the heap grows before it is collected. By default it would double: a Scan by a finding
+// that 15,500 objects match had 6 MB more, and took as much CPU time.
+const growthPercent = 50
+
 // slimming gives memory back, which the Go runtime alone does only when a minute or more has passed, and then not all
 // of it.
 type slimming struct {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"runtime/pprof"
 	"time"
 
@@ -55,6 +56,7 @@ type measured struct {
 
 // measure does the work of one variant, in this process, and writes what it took as JSON.
 func measure(ctx context.Context, v variant, l load, kubeconfig, cpuProfile string, out io.Writer) error {
+	debug.SetGCPercent(50) // as the manager and the plugin
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
