@@ -56,7 +56,7 @@ func TestImportPassesLint(t *testing.T) {
 func TestImportExits(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]int{
-		"k8s-cleaner": codes.ExitPartial, "kyverno": codes.ExitPartial, "mistyped": codes.ExitUsage, "nothing": codes.ExitError, "broken": codes.ExitPartial,
+		"k8s-cleaner": codes.ExitPartial, "kyverno": codes.ExitPartial, "mistyped": codes.ExitUsage, "nothing": codes.ExitError, "broken": codes.ExitError,
 		"janitor": codes.ExitPartial,
 	} {
 		if got := call(t.Context(), t, "", nil, append([]string{"import"}, strings.Fields(importScreens[file])...)...); got.code != want {

@@ -4,12 +4,12 @@
 package imports
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	yamlnode "go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
@@ -26,14 +26,18 @@ func (j *job) cleaners(docs []*manifest.Document) (drafts []*draft, err error) {
 			j.problems = append(j.problems, *almost)
 		}
 		if !is {
+			j.record(d)
 			continue
 		}
 		node := copied(d.Node, d.Node.Style&yamlnode.FlowStyle != 0)
 		var c v1alpha1.Cleaner
-		if err := json.Unmarshal(d.Raw, &c); err == nil { // what is of the wrong type, the check says
-			j.differences(d, &c)
-			j.mistakes(d, &c)
+		read, err := encode(node) // in which a text such as y is in quotes
+		if err != nil {
+			return nil, err
 		}
+		_ = yaml.Unmarshal(read, &c) // what is of the wrong type is left out, and the check says so
+		j.differences(d, &c)
+		j.mistakes(d, &c)
 		j.twice(d, places)
 		clean(node)
 		action := j.moveAction(d, &c, node)
@@ -47,6 +51,13 @@ func (j *job) cleaners(docs []*manifest.Document) (drafts []*draft, err error) {
 		})
 	}
 	return drafts, nil
+}
+
+// record says that a record of k8s-cleaner is not carried over.
+func (j *job) record(d *manifest.Document) {
+	if d.Kind() == "Report" && strings.HasPrefix(d.APIVersion(), v1alpha1.GroupVersion.Group+"/") {
+		j.differs(d, "", "is a Report of k8s-cleaner about a run, and is left out: KubeCleaner writes records of its own runs", "")
+	}
 }
 
 // twice says that an earlier Cleaner has the same name. The places are those of the names so far.
@@ -107,6 +118,7 @@ func (j *job) moveAction(d *manifest.Document, c *v1alpha1.Cleaner, node *yamlno
 			"the action is written now; --keep-action writes Delete")
 	}
 	if older != nil {
+		j.differs(d, inSet, "is moved to spec.action, where KubeCleaner has it", "")
 		remove(get(spec, "resourcePolicySet"), "action")
 	}
 	if j.keepAction || *action == v1alpha1.ActionScan {

@@ -221,7 +221,8 @@ func (j *job) write(ctx context.Context, drafts []*draft) (written []*draft, err
 func (j *job) conclude(from source, files []string, written int) error {
 	j.print(j.Session)
 	lost := j.count()
-	if written == 0 && len(j.problems) == 0 {
+	// What cannot be read as a manifest is nothing of the tool.
+	if written == 0 && manifest.CountErrors(j.problems) == len(j.problems) {
 		if !j.fromCluster {
 			return terminal.Fail(codes.ImportNothing, fmt.Errorf("there is %s in %s", from.reads, strings.Join(files, " ")), "")
 		}

@@ -36,6 +36,7 @@ func (p *policy) conditions(of *anyAll) (all []v1alpha1.MatchCondition) {
 			all = append(all, p.lose(fmt.Sprintf("spec.conditions.all[%d]", i), "is not carried over: "+err.Error()))
 			continue
 		}
+		p.comesFrom(p.d, expression, fmt.Sprintf("spec.conditions.all[%d]", i))
 		all = append(all, v1alpha1.MatchCondition{Name: unused("condition", all), Expression: expression})
 	}
 	var alternatives []string
@@ -53,7 +54,9 @@ func (p *policy) conditions(of *anyAll) (all []v1alpha1.MatchCondition) {
 	case len(alternatives) == 0:
 		all = append(all, v1alpha1.MatchCondition{Name: "any", Expression: "false"})
 	default:
-		all = append(all, v1alpha1.MatchCondition{Name: "any", Expression: strings.Join(alternatives, " || ")})
+		joined := strings.Join(alternatives, " || ")
+		p.comesFrom(p.d, joined, "spec.conditions.any")
+		all = append(all, v1alpha1.MatchCondition{Name: "any", Expression: joined})
 	}
 	return all
 }

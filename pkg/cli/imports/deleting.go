@@ -63,13 +63,7 @@ func (j *job) deleting(d *manifest.Document) *v1alpha1.Cleaner {
 		return nil
 	}
 	for i, c := range of.Spec.Conditions {
-		expression := inlined(c.Expression, of.Spec.Variables)
-		carried := v1alpha1.MatchCondition{Name: conditionNameOf(c.Name), Expression: expression}
-		if _, err := cel.Compile([]v1alpha1.MatchCondition{carried}); err != nil {
-			first, _, _ := strings.Cut(err.Error(), "\n")
-			_, cause, _ := strings.Cut(first, "): ")
-			carried = p.lose(fmt.Sprintf("spec.conditions[%d].expression", i), "is not carried over: "+cause)
-		}
+		carried := p.carried(c, fmt.Sprintf("spec.conditions[%d].expression", i), of.Spec.Variables)
 		for s := range selectors {
 			named := carried
 			named.Name = unused(named.Name, selectors[s].MatchConditions)
@@ -86,6 +80,22 @@ func (j *job) deleting(d *manifest.Document) *v1alpha1.Cleaner {
 	}
 	c.Spec.ResourcePolicySet.ResourceSelectors = selectors
 	return c
+}
+
+// carried is a condition of the policy in the CEL of Cleaners, or one that nothing fulfils.
+func (p *policy) carried(c celCondition, field string, variables []celCondition) v1alpha1.MatchCondition {
+	written := inlined(c.Expression, variables)
+	carried := v1alpha1.MatchCondition{Name: conditionNameOf(c.Name), Expression: withTimes(written)}
+	if _, err := cel.Compile([]v1alpha1.MatchCondition{carried}); err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		_, cause, _ := strings.Cut(first, "): ")
+		return p.lose(field, "is not carried over: "+cause)
+	}
+	if carried.Expression != written {
+		p.differs(p.d, field, "is carried over with timestamp(object.metadata.creationTimestamp), because the field is a text", "")
+	}
+	p.comesFrom(p.d, carried.Expression, field)
+	return carried
 }
 
 var (
@@ -107,6 +117,19 @@ func inlined(expression string, variables []celCondition) string {
 		})
 	}
 	return timeNow.ReplaceAllString(strings.TrimSpace(expression), "now")
+}
+
+var (
+	created       = regexp.QuoteMeta("object.metadata.creationTimestamp")
+	sinceCreated  = regexp.MustCompile(`(\bnow\s*-\s*)(` + created + `)\b`)
+	createdBefore = regexp.MustCompile(`(^\(?|[^.\w(]|[^p]\()(` + created + `)` +
+		`(\s*(?:[<>]=?\s*(?:now\b|timestamp\()|\+\s*duration\())`)
+)
+
+// withTimes reads the time at which an object was made as a time, where it is taken for one. It is a text.
+func withTimes(expression string) string {
+	expression = sinceCreated.ReplaceAllString(expression, "${1}timestamp(${2})")
+	return createdBefore.ReplaceAllString(expression, "${1}timestamp(${2})${3}")
 }
 
 // ruled are the selectors of a policy's rules.

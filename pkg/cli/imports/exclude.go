@@ -104,6 +104,7 @@ func (p *policy) excluded(
 	name string,
 ) (condition string, applies bool) {
 	var all []string
+	before := len(p.problems)
 	for _, f := range alternative {
 		if !p.ofKind(s, f.Resources.Kinds) {
 			return "", false
@@ -118,6 +119,12 @@ func (p *policy) excluded(
 		}
 		if len(within) > 0 {
 			all = append(all, within...)
+		}
+	}
+	if !slices.ContainsFunc(all, func(c string) bool { return strings.Trim(c, "()") != "true" }) {
+		for i := range p.problems[before:] {
+			p.problems[before+i].Hint = "so everything that match selects counts as excluded, and the Cleaner selects nothing until you replace its condition " +
+				name + " with one in CEL"
 		}
 	}
 	return strings.Join(all, " && "), true

@@ -4,6 +4,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -79,7 +80,7 @@ func (j *job) dropCondition(d *draft, p manifest.Problem) bool {
 			conditions[n].Name, conditions[n].Expression = unused("not-carried-over-"+nameOf(was.Name), conditions), "false"
 			j.lostAt(
 				d.from,
-				d.line,
+				cmp.Or(j.origins[origin{d.from, was.Expression}], d.line),
 				fmt.Sprintf("the condition %q is not carried over for the kind %s: %s: %s",
 					was.Name, selectors[i].Kind, was.Expression, p.Message),
 				fmt.Sprintf(holeHint, conditions[n].Name),

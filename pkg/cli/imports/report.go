@@ -21,6 +21,27 @@ import (
 // report is what there is to say of the sources, besides the Cleaners.
 type report struct {
 	problems []manifest.Problem
+	// origins are the lines of the conditions that were translated.
+	origins map[origin]int
+}
+
+// origin is a translated condition of a document.
+type origin struct {
+	d          *manifest.Document
+	expression string
+}
+
+// comesFrom remembers of which field a condition is the translation: what does not fit a kind is found later.
+func (r *report) comesFrom(d *manifest.Document, expression, field string) {
+	line, _ := d.Find(field)
+	r.comesFromLine(d, expression, line)
+}
+
+func (r *report) comesFromLine(d *manifest.Document, expression string, line int) {
+	if r.origins == nil {
+		r.origins = map[origin]int{}
+	}
+	r.origins[origin{d, expression}] = line
 }
 
 // lost says that something was not carried over, and what to do.

@@ -33,6 +33,8 @@ type rule struct {
 
 	d    *manifest.Document
 	line int
+	// conditionLine is that of the jmespath.
+	conditionLine int
 	// kinds are those of the resources that are known, and condition the JMESPath in CEL.
 	kinds     []schema.GroupVersionKind
 	condition string
@@ -60,6 +62,9 @@ func (in *janitorInput) readRules(d *manifest.Document, raw []byte, root *yamlno
 		r := &rule{d: d}
 		if list != nil && i < len(list.Content) {
 			r.line = list.Content[i].Line + down
+			if key, _ := manifest.Child(list.Content[i], "jmespath"); key != nil {
+				r.conditionLine = key.Line + down
+			}
 		}
 		if err := json.Unmarshal(text, r); err != nil {
 			in.unreadable(d, r.line, err, noRules)
@@ -172,7 +177,8 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, s)
 	}
 	if r.lost != nil {
-		in.loseRule(r, "its jmespath is not carried over: "+r.lost.Error(), fmt.Sprintf(holeHint, hole(1).Name))
+		in.lostAt(r.d, cmp.Or(r.conditionLine, r.line), "rule "+r.ID+": its jmespath is not carried over: "+r.lost.Error(),
+			fmt.Sprintf(holeHint, hole(1).Name))
 	}
 	if r.unused && in.keepAction {
 		c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](findingLimit)}
@@ -197,6 +203,7 @@ func (in *janitorInput) selectorOf(r *rule, kind schema.GroupVersionKind, age ti
 			s.MatchConditions,
 			v1alpha1.MatchCondition{Name: "rule", Expression: unwrappedOnce(r.condition)},
 		)
+		in.comesFromLine(r.d, unwrappedOnce(r.condition), r.conditionLine)
 	default:
 		s.MatchConditions = append(s.MatchConditions, hole(1))
 	}

@@ -165,9 +165,8 @@ func compared(e Binary, root []any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, isNumber := value.Value.(float64)
-	if op != "==" && op != "!=" && !isNumber {
-		return "", fmt.Errorf("%s is known only with a number, such as `3`", op)
+	if op != "==" && op != "!=" && !isOrdered(f, value) {
+		return "", fmt.Errorf("%s is known only with a number, such as `3`, and of fields that are always texts", op)
 	}
 	if value.Value == nil { // a field that is missing is null
 		isSet := f.when("dyn(" + f.Value + ") != null")
@@ -184,6 +183,18 @@ func compared(e Binary, root []any) (string, error) {
 		return "!" + f.when(f.Value+" == "+text), nil
 	}
 	return f.when(f.Value + " " + op + " " + text), nil
+}
+
+// isOrdered reports whether a field can be less than a value. kube-janitor's JMESPath compares texts by their
+// characters, as CEL does.
+func isOrdered(f Field, than Literal) bool {
+	switch than.Value.(type) {
+	case float64:
+		return true
+	case string:
+		return f.IsText
+	}
+	return false
 }
 
 // operand is a path, or the length of one.

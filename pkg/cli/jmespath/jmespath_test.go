@@ -16,7 +16,7 @@ import (
 )
 
 // thing is what conditions are asked about.
-const thing = `{"metadata": {"name": "pr-12", "labels": {"app": "web", "app.kubernetes.io/name": "it's", "empty": ""}},
+const thing = `{"metadata": {"name": "pr-12", "creationTimestamp": "2024-05-06T07:08:09Z", "labels": {"app": "web", "app.kubernetes.io/name": "it's", "empty": ""}},
 "spec": {"replicas": 0, "paused": false, "on": true, "list": ["a", "b"], "none": [], "nothing": null, "text": "abc", "in": 1}}`
 
 func translate(text string) (string, error) {
@@ -43,8 +43,11 @@ func TestConditions(t *testing.T) {
 		"metadata.name == 'pr-12'": true, "metadata.name != 'pr-12'": false, "'pr-12' == metadata.name": true,
 		"metadata.name == 'x' || metadata.labels.app == 'web'": true,
 		"starts_with(metadata.name, 'pr-')":                    true, "ends_with(metadata.name, '-1')": false, "!starts_with(metadata.name, 'pr-')": false,
-		"contains(metadata.name, 'r-1')": true,
-		"metadata.labels.app":            true, "metadata.labels.other": false, "!metadata.labels.other": true, "!(metadata.labels.app)": false,
+		"contains(metadata.name, 'r-1')":            true,
+		"metadata.creationTimestamp > '2018-06-04'": true, "metadata.creationTimestamp > '2024-05-06T07:08:09Z'": false,
+		"'2024-05-06T07:08:09Z' >= metadata.creationTimestamp": true, "metadata.creationTimestamp < '2024-05-06'": false,
+		"metadata.labels.app < 'x'": true, "metadata.labels.other < 'x'": false, "metadata.labels.empty <= ''": true,
+		"metadata.labels.app": true, "metadata.labels.other": false, "!metadata.labels.other": true, "!(metadata.labels.app)": false,
 		"metadata.labels.empty":                               false,
 		`metadata.labels."app.kubernetes.io/name" == 'it\'s'`: true, `metadata.labels."app.kubernetes.io/none" == 'x'`: false,
 		"metadata.annotations.a == 'x'": false,
