@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -97,14 +98,27 @@ func DescribePlan(
 type Plan struct {
 	entries []v1alpha1.ObjectOutcome
 	hashes  map[types.UID]string
+	// names are the UIDs by kind and name, in whatever version the kind is served.
+	names map[planName]types.UID
+}
+
+type planName struct {
+	schema.GroupKind
+	namespace, name string
+}
+
+func nameOf(group, kind, namespace, name string) planName {
+	return planName{schema.GroupKind{Group: group, Kind: kind}, namespace, name}
 }
 
 // PlanOf is the plan in a record, as the objects that it lists say.
 func PlanOf(run *v1alpha1.CleanerRun) *Plan {
-	p := &Plan{hashes: map[types.UID]string{}}
+	p := &Plan{hashes: map[types.UID]string{}, names: map[planName]types.UID{}}
 	for _, entry := range run.Status.Objects {
 		if entry.Outcome == v1alpha1.OutcomePlanned {
 			p.entries, p.hashes[entry.UID] = append(p.entries, entry), entry.PlanHash
+			group := schema.FromAPIVersionAndKind(entry.APIVersion, entry.Kind).Group
+			p.names[nameOf(group, entry.Kind, entry.Namespace, entry.Name)] = entry.UID
 		}
 	}
 	return p
@@ -118,21 +132,32 @@ func (p *Plan) Allows(action v1alpha1.Action, victim *Victim) bool {
 	return p.Has(victim.UID) && p.hashes[victim.UID] == PlannedHash(action, victim)
 }
 
-// DescribeMissing puts into the status of the run that carries out the plan, which may be nil, what is in the plan and
-// does not match any more. It counts as left alone, and not as matched.
-func (p *Plan) DescribeMissing(run *v1alpha1.CleanerRun, matches func(types.UID) bool) {
+// Before is the UID of the object of the plan that has the kind and name of this one. Empty when the plan has none.
+func (p *Plan) Before(o *object.Object) types.UID {
+	return p.names[nameOf(o.Kind.Group, o.Kind.Kind, o.Namespace, o.Name)]
+}
+
+// Missing is what is in the plan, which may be nil, and does not match any more.
+func (p *Plan) Missing(matches func(types.UID) bool) (missing []v1alpha1.ObjectOutcome) {
 	if p == nil {
-		return
+		return nil
 	}
+	for _, entry := range p.entries {
+		if !matches(entry.UID) {
+			missing = append(missing, entry)
+		}
+	}
+	return missing
+}
+
+// DescribeMissing puts what is missing of a plan into the status of the run that carries it out. The counts are of what
+// matches: it is not among them.
+func DescribeMissing(run *v1alpha1.CleanerRun, missing []v1alpha1.ObjectOutcome) {
 	room := maxRunBytes
 	for i := range run.Status.Objects {
 		room -= run.Status.Objects[i].Size()
 	}
-	for _, entry := range p.entries {
-		if matches(entry.UID) {
-			continue
-		}
-		run.Status.Skipped++
+	for _, entry := range missing {
 		entry.Outcome, entry.Reason = v1alpha1.OutcomeChanged, "it is in the approved plan, and does not match any more"
 		entry.Change, entry.PlanHash = "", ""
 		if room -= entry.Size(); room < 0 {

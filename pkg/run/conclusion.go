@@ -41,7 +41,7 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+d.limit.Error())
 	}
 	touched = t.planWords(touched, outcomes)
-	touched += unjudgedWords(d.view) + unknownWords(record, d)
+	touched += d.missingWords(t.plan) + unjudgedWords(d.view) + unknownWords(record, d)
 	with := summary.DeletedWith(record, outcomes)
 	if record.Status.Plan != nil {
 		phase, reason := t.planPhase()

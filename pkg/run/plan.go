@@ -62,6 +62,9 @@ func (d *decision) keepToPlan(t *task) {
 		if t.plan.Has(verdict.UID) {
 			return nil
 		}
+		if t.plan.Before(&verdict.Object) != "" {
+			return &ruling{result: v1alpha1.OutcomeChanged, detail: "it is another object than the one in the approved plan (created again); the next plan has it, if it still matches"}
+		}
 		return &ruling{result: v1alpha1.OutcomeNotActed, detail: "it is not in the approved plan; the next plan has it, if it still matches"}
 	})
 }
@@ -84,15 +87,31 @@ func (t *task) unplanned(victim *journal.Victim) *ruling {
 	return &ruling{result: v1alpha1.OutcomeChanged, detail: "what would be done to it now is not what was approved; the next plan has it, if it still matches"}
 }
 
-// matches reports of an object whether it matches, or could not be judged.
-func (d *decision) matches() func(types.UID) bool {
+// missing is what is in the approved plan, and does not match any more, except what could not be judged. What was created again
+// and matches is listed as that.
+func (d *decision) missing(plan *journal.Plan) []v1alpha1.ObjectOutcome {
+	if plan == nil {
+		return nil
+	}
 	matched := map[types.UID]bool{}
 	for i, verdict := range d.matched.All() {
 		if r := d.rulings[i]; r == nil || !r.noMatch {
-			matched[verdict.UID] = true
+			matched[verdict.UID], matched[plan.Before(&verdict.Object)] = true, true
 		}
 	}
-	return func(uid types.UID) bool { return matched[uid] || d.view.unjudgedUIDs[uid] }
+	return plan.Missing(func(uid types.UID) bool { return matched[uid] || d.view.unjudgedUIDs[uid] })
+}
+
+// missingWords say how much is in the approved plan and does not match any more.
+func (d *decision) missingWords(plan *journal.Plan) string {
+	n := int64(len(d.missing(plan)))
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " 1 object of the plan does not match any more."
+	}
+	return fmt.Sprintf(" %s of the plan do not match any more.", summary.Objects(n))
 }
 
 // draft makes the victims a plan, as many as a record can list.

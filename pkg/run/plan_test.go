@@ -29,10 +29,27 @@ func approvedPlan(action v1alpha1.Action, patch string, names ...string) *journa
 	return journal.PlanOf(record)
 }
 
+// planBefore is a plan for ConfigMaps, of which the last is another object now.
+func planBefore(names ...string) *journal.Plan {
+	record := &v1alpha1.CleanerRun{}
+	for i, name := range names {
+		victim := journal.Victim{}
+		victim.Kind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap")}
+		victim.Namespace, victim.Name, victim.UID = "shop", name, types.UID(name)
+		if i == len(names)-1 {
+			victim.UID = "before"
+		}
+		record.Status.Objects = append(record.Status.Objects,
+			journal.Draft(v1alpha1.ActionDelete, []journal.Victim{victim}, func(text string) string { return text })...)
+	}
+	return journal.PlanOf(record)
+}
+
 // TestJudgeByAPlan: of what a run would touch, only what is in the approved plan, and changed as it says, is touched. Limits count
 // what the run would touch.
 func TestJudgeByAPlan(t *testing.T) {
 	const notIn = "NotActed: it is not in the approved plan; the next plan has it, if it still matches"
+	const again = "Changed: it is another object than the one in the approved plan (created again); the next plan has it, if it still matches"
 	const otherwise = "Changed: what would be done to it now is not what was approved; the next plan has it, if it still matches"
 	change := func(s *situation) {
 		s.action = v1alpha1.ActionTransform
@@ -42,8 +59,9 @@ func TestJudgeByAPlan(t *testing.T) {
 		edit func(*situation)
 		want string
 	}{
-		"some are in the plan": {func(s *situation) { s.plan = approvedPlan(s.action, "", "a", "c") }, "a Planned\nb " + notIn + "\nc Planned"},
-		"an empty plan":        {func(s *situation) { s.plan = approvedPlan(s.action, "") }, "a " + notIn + "\nb " + notIn + "\nc " + notIn},
+		"some are in the plan":  {func(s *situation) { s.plan = approvedPlan(s.action, "", "a", "c") }, "a Planned\nb " + notIn + "\nc Planned"},
+		"one was created again": {func(s *situation) { s.plan = planBefore("a", "c") }, "a Planned\nb " + notIn + "\nc " + again},
+		"an empty plan":         {func(s *situation) { s.plan = approvedPlan(s.action, "") }, "a " + notIn + "\nb " + notIn + "\nc " + notIn},
 		"a limit that the plan keeps": {func(s *situation) {
 			s.plan = approvedPlan(s.action, "", "a", "c")
 			s.spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](2)}

@@ -42,12 +42,13 @@ func Counts(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int
 		gone = 0 // they are left alone
 	}
 	denied, kindGone := results[v1alpha1.OutcomeDenied], results[v1alpha1.OutcomeKindGone]
-	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone-found, done) + volumes(counts.FreedBytes)
+	held := endingBytes(outcomes)
+	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone-found, done) + volumes(counts.FreedBytes-held)
 	for _, part := range []struct {
 		n     int64
 		words string
 	}{
-		{ending, "being deleted"},
+		{ending, "being deleted" + volumes(held)},
 		{found, "found gone after the run was cut off"},
 		{gone, "gone already"},
 		{counts.Skipped, "left alone"},
@@ -63,9 +64,19 @@ func Counts(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int
 	return text + "."
 }
 
+// endingBytes is how large the volumes are that are still being deleted.
+func endingBytes(outcomes []object.Outcome) (bytes int64) {
+	for i := range outcomes {
+		if outcomes[i].Result == v1alpha1.OutcomeTerminating {
+			bytes += outcomes[i].VolumeBytes
+		}
+	}
+	return bytes
+}
+
 // volumes says how large the volumes were that were deleted, as the objects themselves say it.
 func volumes(bytes int64) string {
-	if bytes == 0 {
+	if bytes <= 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (%s of volumes)", resource.NewQuantity(bytes, resource.BinarySI))

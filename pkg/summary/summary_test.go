@@ -25,6 +25,13 @@ func of(kind string, results ...v1alpha1.OutcomeResult) []object.Outcome {
 	return outcomes
 }
 
+// volumesOf are a volume that was deleted, and one that is being deleted.
+func volumesOf(deleted, ending int64) []object.Outcome {
+	outcomes := of("PersistentVolume", "Deleted", "Terminating")
+	outcomes[0].VolumeBytes, outcomes[1].VolumeBytes = deleted, ending
+	return outcomes
+}
+
 func TestCounts(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec     v1alpha1.CleanerRunSpec
@@ -50,6 +57,11 @@ func TestCounts(t *testing.T) {
 			v1alpha1.RunCounts{Considered: 9, Matched: 7, Acted: 4, Skipped: 1, Failed: 3},
 			of("ConfigMap", "Deleted", "Terminating", "Gone", "FoundGone", "Protected", "Denied", "Failed"), 1,
 			"7 of 9 objects matched; 1 deleted, 1 being deleted, 1 found gone after the run was cut off, 1 gone already, 1 left alone, 1 denied, 1 failed, 1 not judged.", "",
+		},
+		"a Delete of volumes, of which one waits": {
+			v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete},
+			v1alpha1.RunCounts{Considered: 9, Matched: 2, Acted: 2, FreedBytes: 3 << 30}, volumesOf(1<<30, 2<<30), 0,
+			"2 of 9 objects matched; 1 deleted (1Gi of volumes), 1 being deleted (2Gi of volumes).", "",
 		},
 		"a Delete of most": {
 			v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete},

@@ -42,16 +42,23 @@ func TestApprovedPlan(t *testing.T) {
 	b := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "b"}}
 	must(t, l.user.Get(t.Context(), client.ObjectKeyFromObject(b), b))
 	edit(l.bench, b, func(cm *corev1.ConfigMap) { delete(cm.Labels, "test") })
+	c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "c"}}
+	must(t, l.user.Delete(t.Context(), c))
+	l.configMap("c")
 	l.decide("alice", v1alpha1.DecisionApprove)
 	l.wantWoken()
 	l.clock.Step(time.Minute)
 	l.step()
 	l.finish()
 	second := l.record(l.now.Status.LastRun.Name)
-	wantRun(t, second, v1alpha1.ReasonCompleted, "3 of 3 objects matched; 2 deleted, 2 left alone.")
+	wantRun(t, second, v1alpha1.ReasonCompleted, "3 of 3 objects matched; 1 deleted, 2 left alone. 1 object of the plan does not match any more.")
 	wantOutcome(t, second, "b", v1alpha1.OutcomeChanged, "it is in the approved plan, and does not match any more")
+	wantOutcome(t, second, "c", v1alpha1.OutcomeChanged, "it is another object than the one in the approved plan (created again)")
 	wantOutcome(t, second, "d", v1alpha1.OutcomeNotActed, "it is not in the approved plan")
-	l.wantNames("b", "d")
+	if n := len(second.Status.Objects); n != 4 {
+		t.Errorf("%d objects are listed: %+v", n, second.Status.Objects)
+	}
+	l.wantNames("b", "c", "d")
 	if second.Spec.Trigger != v1alpha1.TriggerApproval || second.Spec.Plan == nil || second.Spec.Plan.By != "alice" || second.Spec.Plan.Run != first.Name {
 		t.Fatalf("the second run is %+v", second.Spec)
 	}
