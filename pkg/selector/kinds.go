@@ -26,6 +26,8 @@ type UnknownKindError struct {
 	GVK schema.GroupVersionKind
 	// Problem is the rest of the sentence, with the way out.
 	Problem string
+	// ClusterScoped says that the cluster has the kind, and the selector names namespaces: only an edit helps.
+	ClusterScoped bool
 }
 
 func (e *UnknownKindError) Error() string {
@@ -74,7 +76,7 @@ func (r *Reader) resolve(ctx context.Context, gvk schema.GroupVersionKind) (obje
 	kind := object.Kind{GroupVersionKind: gvk}
 	served, err := r.served(ctx, gvk.GroupVersion())
 	if apierrors.IsNotFound(err) {
-		return object.Kind{}, &UnknownKindError{gvk, r.explainGroupVersion(ctx, gvk)}
+		return object.Kind{}, &UnknownKindError{GVK: gvk, Problem: r.explainGroupVersion(ctx, gvk)}
 	}
 	if err != nil {
 		return object.Kind{}, fmt.Errorf("asking what %s serves: %w", gvk.GroupVersion(), err)
@@ -84,12 +86,12 @@ func (r *Reader) resolve(ctx context.Context, gvk schema.GroupVersionKind) (obje
 			continue
 		}
 		if !slices.Contains(resource.Verbs, "list") {
-			return object.Kind{}, &UnknownKindError{gvk, "cannot be listed, so a Cleaner cannot select it"}
+			return object.Kind{}, &UnknownKindError{GVK: gvk, Problem: "cannot be listed, so a Cleaner cannot select it"}
 		}
 		kind.Resource, kind.Namespaced = resource.Name, resource.Namespaced
 		return kind, nil
 	}
-	return object.Kind{}, &UnknownKindError{gvk, r.explainKind(ctx, gvk, served)}
+	return object.Kind{}, &UnknownKindError{GVK: gvk, Problem: r.explainKind(ctx, gvk, served)}
 }
 
 // served asks what a group-version serves.

@@ -170,6 +170,7 @@ func (s *Selector) Resolve(ctx context.Context, reader *Reader) (object.Kind, er
 		return object.Kind{}, &UnknownKindError{
 			s.gvk,
 			"is cluster-scoped: remove namespace and namespaceSelector from its selector",
+			true,
 		}
 	}
 	return kind, nil

@@ -87,6 +87,8 @@ func (v Validator) selector(
 	}
 	var kind *selector.UnknownKindError
 	switch _, err := sel.Resolve(ctx, reader); {
+	case errors.As(err, &kind) && kind.ClusterScoped:
+		return append(wrong, fmt.Errorf("%s: %w", field, err)), nil, nil
 	case errors.As(err, &kind):
 		return wrong, fmt.Errorf("%s: %w", field, err), nil
 	case err != nil:

@@ -115,7 +115,7 @@ func TestClusterScopedKindWithNamespaceIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := b.cleaner(v1alpha1.ActionDelete, selecting(selector))
 			want := "kind ClusterRole of rbac.authorization.k8s.io/v1 is cluster-scoped: remove namespace and namespaceSelector from its selector"
-			wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "False", v1alpha1.ReasonUnknownKind, want)
+			wantStalled(t, b.reconcile(c), v1alpha1.ReasonInvalidExpression, want)
 			wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, want)
 			if n := b.requests.count("GET", "/clusterroles"); n != 0 {
 				t.Fatalf("the cluster was listed %d times", n)

@@ -30,6 +30,9 @@ func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.K
 	for i, spec := range result.Cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("%s[%d]", selectorsField, i)
 		result.kind(field, &spec, known)
+		result.scope(field, &spec, known)
+		result.patchFits(&spec, known)
+		result.names(field+".evaluate", spec.Evaluate, "obj")
 		result.returns(
 			field+".evaluate",
 			spec.Evaluate,
@@ -53,6 +56,8 @@ func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.K
 		"so nothing can ever be changed",
 		"return a table such as {resource = obj}",
 	)
+	result.names("spec.resourcePolicySet.aggregatedSelection", set.AggregatedSelection, "resources")
+	result.names("spec.transform", result.Cleaner.Spec.Transform, "obj")
 	result.Problems = manifest.Sorted(result.Problems)
 	return result, nil
 }

@@ -44,11 +44,13 @@ const (
 	ScheduleDoubtful Code = "W-SCH-001"
 
 	SelectorWrong Code = "E-SEL-001"
+	SelectorScope Code = "E-SEL-002"
 
 	LuaSyntax Code = "E-LUA-001"
 	LuaBudget Code = "E-LUA-002"
 	LuaChild  Code = "E-LUA-003"
 	LuaResult Code = "E-LUA-004"
+	LuaName   Code = "W-LUA-001"
 
 	CELSyntax  Code = "E-CEL-001"
 	CELMissing Code = "W-CEL-001"
@@ -143,10 +145,12 @@ func fileTable() [][2]string {
 		{string(ScheduleWrong), "the schedule or the time zone cannot be read"},
 		{string(ScheduleDoubtful), "the schedule is valid, but probably not what was meant"},
 		{string(SelectorWrong), "a label selector cannot be read"},
+		{string(SelectorScope), "a selector names namespaces, and objects of its kind are in none"},
 		{string(LuaSyntax), "a script does not compile, or lacks its function"},
 		{string(LuaBudget), "compiling a script took too much time or memory"},
 		{string(LuaChild), "the process that runs scripts could not be started"},
 		{string(LuaResult), "a script never sets what its result is read from"},
+		{string(LuaName), "a script calls the object by a name that is not defined"},
 		{string(CELSyntax), "a matchConditions expression does not compile, or does not fit the kind of the objects"},
 		{string(CELMissing), "a matchConditions expression fails on objects that lack an optional field"},
 		{string(PatchWrong), "the mergePatch cannot be applied"},

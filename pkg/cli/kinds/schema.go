@@ -47,16 +47,17 @@ var always = map[string]string{
 	"":                        "apiVersion kind metadata.name metadata.uid metadata.resourceVersion metadata.creationTimestamp metadata.managedFields",
 }
 
-// clusterWide are the built-in kinds without metadata.namespace that people write conditions on.
-var clusterWide = []string{
-	"Namespace",
-	"Node",
-	"PersistentVolume",
-	"StorageClass",
-	"ClusterRole",
-	"ClusterRoleBinding",
-	"PriorityClass",
-	"CustomResourceDefinition",
+// clusterWide are the built-in kinds without metadata.namespace.
+var clusterWide = strings.Fields("Namespace Node PersistentVolume StorageClass ClusterRole ClusterRoleBinding PriorityClass " +
+	"CustomResourceDefinition APIService ComponentStatus CSIDriver CSINode VolumeAttachment VolumeAttributesClass IngressClass " +
+	"RuntimeClass CertificateSigningRequest ClusterTrustBundle ValidatingWebhookConfiguration MutatingWebhookConfiguration " +
+	"ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding " +
+	"FlowSchema PriorityLevelConfiguration IPAddress ServiceCIDR DeviceClass ResourceSlice")
+
+// IsClusterScoped reports whether a kind is built in and its objects are in no namespace.
+func (k *Known) IsClusterScoped(gvk schema.GroupVersionKind) bool {
+	_, ok := k.types[gvk]
+	return ok && slices.Contains(clusterWide, gvk.Kind)
 }
 
 // schemaOf makes a schema of a Go type. A field is required when each object has it.

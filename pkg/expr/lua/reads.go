@@ -76,26 +76,26 @@ var ways = map[string]bool{
 // reading is what was found so far.
 type reading struct{ part object.Part }
 
-// walk walks a syntax tree of any shape, as deeper does, and finds the names that are not used in a known way. A local
-// variable of such a name counts too.
-func (r *reading) walk(v reflect.Value) {
+// walk finds the names that are not used in a known way. A local variable of such a name counts too.
+func (r *reading) walk(v reflect.Value) { visit(v, r.node) }
+
+// visit walks a syntax tree of any shape, as deeper does. done reports that a node needs no
+// further look.
+func visit(v reflect.Value, done func(node any) bool) {
 	switch v.Kind() {
 	case reflect.Interface:
-		r.walk(v.Elem())
+		visit(v.Elem(), done)
 	case reflect.Pointer:
-		if v.IsNil() {
-			return
-		}
-		if !r.node(v.Interface()) {
-			r.walk(v.Elem())
+		if !v.IsNil() && !done(v.Interface()) {
+			visit(v.Elem(), done)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			r.walk(v.Index(i))
+			visit(v.Index(i), done)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			r.walk(v.Field(i))
+			visit(v.Field(i), done)
 		}
 	}
 }

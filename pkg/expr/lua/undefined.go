@@ -1,0 +1,73 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lua
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+// Undefined is the first of the names that a script uses and sets nowhere, and its line, counted from 1. Empty when
+// there is none, or the script does not compile.
+func Undefined(source string, names []string) (name string, line int) {
+	if len(source) > MaxSource {
+		return "", 0
+	}
+	defer func() { // the parser panics with what is not foreseen
+		if recover() != nil { //nolint:forbidigo // Compile says what is wrong with the script
+			name, line = "", 0
+		}
+	}()
+	statements, err := parse.Parse(strings.NewReader(source), chunkName)
+	if err != nil || checkNesting(statements) != nil {
+		return "", 0
+	}
+	var used []*ast.IdentExpr
+	set := map[string]bool{}
+	visit(reflect.ValueOf(statements), func(node any) bool {
+		if ident, ok := node.(*ast.IdentExpr); ok && slices.Contains(names, ident.Value) {
+			used = append(used, ident)
+		}
+		for _, name := range setBy(node) {
+			set[name] = true
+		}
+		return false
+	})
+	for _, ident := range used {
+		if !set[ident.Value] {
+			return ident.Value, ident.Line()
+		}
+	}
+	return "", 0
+}
+
+// setBy are the names that a part of a script gives a value.
+func setBy(node any) []string {
+	var targets []ast.Expr
+	switch node := node.(type) {
+	case *ast.LocalAssignStmt:
+		return node.Names
+	case *ast.ParList:
+		return node.Names
+	case *ast.NumberForStmt:
+		return []string{node.Name}
+	case *ast.GenericForStmt:
+		return node.Names
+	case *ast.AssignStmt:
+		targets = node.Lhs
+	case *ast.FuncName:
+		targets = []ast.Expr{node.Func}
+	}
+	var names []string
+	for _, target := range targets {
+		if ident, ok := target.(*ast.IdentExpr); ok {
+			names = append(names, ident.Value)
+		}
+	}
+	return names
+}
