@@ -147,6 +147,8 @@ func (c *changes) keepKinds(r *recipe, list *yamlnode.Node) error {
 			message := fmt.Sprintf("--kind %s: it has no such kind; it has %s", wanted, strings.Join(names, ", "))
 			if near := suggest.Nearest(wanted, names); near != "" {
 				message = fmt.Sprintf("--kind %s: it has no such kind; did you mean %q?", wanted, near)
+			} else if other := otherWith(r, wanted); other != "" {
+				message += "; the recipe " + other + " has it"
 			}
 			return errors.New(message)
 		}
@@ -156,6 +158,19 @@ func (c *changes) keepKinds(r *recipe, list *yamlnode.Node) error {
 		return !slices.ContainsFunc(c.kinds, func(wanted string) bool { return isCalled(kind, wanted) })
 	})
 	return nil
+}
+
+// otherWith is a recipe of the same group that has a kind. Empty when there is none.
+func otherWith(than *recipe, kind string) string {
+	known, err := read()
+	if err != nil {
+		return ""
+	}
+	i := slices.IndexFunc(known, func(r recipe) bool { return r.Group == than.Group && r.hasKind(kind) })
+	if i < 0 {
+		return ""
+	}
+	return known[i].Name
 }
 
 // setNamespaces writes where the selectors look. Kinds without namespaces are left out: the note says so.
