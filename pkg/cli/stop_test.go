@@ -194,7 +194,9 @@ func TestStopWithFewRights(t *testing.T) {
 	}
 	stops[1] = "nobody"
 	s.wants(s.call(t.Context(), atNoon, append([]string{"stop"}, stops...)...), codes.ExitError, "", "error: annotating namespace NS: namespaces \"NS\" is forbidden: "+
-		"User \"nobody\" cannot patch resource \"namespaces\" in API group \"\" in the namespace \"NS\"   [E-CLU-003]\n")
+		"User \"nobody\" cannot patch resource \"namespaces\" in API group \"\" in the namespace \"NS\"\nhint: somebody who may can give you this right: "+
+		"kubectl create clusterrole cleaner-stop --verb=get,patch --resource=namespaces --resource-name=NS; "+
+		"kubectl create clusterrolebinding cleaner-stop --clusterrole=cleaner-stop --user=YOU   [E-CLU-003]\n")
 
 	stops[1] = user
 	must(t, s.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: user}})) // which lets him read Cleaners

@@ -10,10 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -252,39 +249,6 @@ func CompleteCleaners(s *terminal.Session, c *Connection) cobra.CompletionFunc {
 			func(name string) bool { return slices.Contains(given, name) },
 		), cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// RequestError says what went wrong with a request.
-func RequestError(doing string, err error) error {
-	var network *net.OpError
-	wrapped := fmt.Errorf("%s: %w", doing, err)
-	switch {
-	case apierrors.IsForbidden(err):
-		return terminal.Fail(codes.ClusterForbidden, wrapped, viewerHint(err))
-	case apierrors.IsUnauthorized(err):
-		return terminal.Fail(
-			codes.ClusterForbidden,
-			fmt.Errorf("%s: the cluster does not know you (%d)", doing, http.StatusUnauthorized),
-			"log in again; kubectl config view --minify shows as whom you ask",
-		)
-	case errors.As(err, &network):
-		return terminal.Fail(codes.ClusterUnreachable, wrapped, "kubectl config view --minify shows which cluster is asked")
-	}
-	return terminal.Fail(codes.ClusterFailed, wrapped, "")
-}
-
-// viewerHint names the role of those who may read Cleaners and runs, if that is what the error is about.
-func viewerHint(err error) string {
-	const role = "kubecleaner-cleaner-viewer-role"
-	text := err.Error()
-	if !strings.Contains(text, strconv.Quote(v1alpha1.GroupVersion.Group)) ||
-		!slices.ContainsFunc([]string{"get", "list", "watch"}, func(verb string) bool {
-			return strings.Contains(text, " cannot "+verb+" resource ")
-		}) {
-		return ""
-	}
-	return "the ClusterRole " + role + " " + RolePrefix + " gives this right; somebody who may can give it to you: " +
-		"kubectl create clusterrolebinding cleaner-viewer --clusterrole=" + role + " --user=YOU"
 }
 
 // Rewatch is how long to wait before something is read again whose watch ended, or cannot be watched.

@@ -65,6 +65,6 @@ var keywords = map[string]string{
 	"unbound-volume-claims":            "disk storage orphan orphaned unattached detached",
 	"unused":                           "orphan orphaned stale garbage forgotten abandoned",
 	"unused-image-pull-secrets":        "docker registry",
-	"unused-report-only":              "gpu",
+	"unused-report-only":               "gpu",
 	"used-only-by-unused":              "orphan orphaned",
 }

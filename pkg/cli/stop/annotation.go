@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -65,6 +66,10 @@ func (o *options) annotate(ctx context.Context, c *cluster.Client, namespace str
 			errors.New("there is no namespace "+terminal.Quoted(namespace)),
 			"say which one is the operator's with --operator-namespace",
 		)
+	case apierrors.IsForbidden(err):
+		return terminal.Fail(codes.ClusterForbidden, fmt.Errorf("annotating namespace %s: %w", namespace, err),
+			"somebody who may can give you this right: kubectl create clusterrole cleaner-stop --verb=get,patch --resource=namespaces "+
+				"--resource-name="+namespace+"; kubectl create clusterrolebinding cleaner-stop --clusterrole=cleaner-stop --user=YOU")
 	case err != nil:
 		return cluster.RequestError("annotating namespace "+namespace, err)
 	}

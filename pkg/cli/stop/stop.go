@@ -240,6 +240,8 @@ func (o *options) find(ctx context.Context) (*cluster.Client, string, error) {
 			errors.New("there is no Deployment of the operator in the cluster"),
 			"say in which namespace it runs with --operator-namespace",
 		)
+	case cluster.IsAway(err):
+		return nil, "", cluster.RequestError("looking for the operator", err)
 	}
 	o.Note(
 		"the operator's Deployment could not be looked for, so its namespace is taken to be %s (--operator-namespace): %s",
