@@ -195,7 +195,7 @@ func TestPreviewOfACluster(t *testing.T) {
 	s.configMap("c", nil)
 	c := s.cleaner()
 	const table = "NAMESPACE   KIND   NAME   WOULD   WHY\n" +
-		"NS   ConfigMap   a   be deleted   resourceSelectors[0] selects it\nNS   ConfigMap   b   be deleted   resourceSelectors[0] selects it\n"
+		"NS   ConfigMap   a   be deleted   label unused, in namespace NS\nNS   ConfigMap   b   be deleted   label unused, in namespace NS\n"
 	s.wants(s.call(t.Context(), nil, "preview", c.Name), codes.ExitDone, table,
 		"2 of 2 objects match; 2 would be deleted\nhint: to have the operator do this now: kubectl cleaner run unused-NS\n")
 	s.wants(s.call(t.Context(), nil, "preview", "cleaner/"+c.Name, "--fail-on-findings=2"), codes.ExitFindings, table, "2 of 2 objects match; 2 would be deleted\n")
@@ -223,12 +223,14 @@ func TestPreviewForbidden(t *testing.T) {
 	})
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "namespaces"}, Verbs: []string{"list", "get"}})
 	s.wants(s.call(t.Context(), nil, "preview", c.Name, "--as", user, "--fail-on-findings"), codes.ExitPartial,
-		"NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   stay (incomplete)   resourceSelectors[0] selects it\n",
+		"NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   stay (incomplete)   label unused, in namespace NS\n",
 		"1 of 1 object matches, as far as they could be read and judged; because of the rest, a run would touch nothing\n"+
 			`error: cleaner "unused-NS": resourceSelectors[1]: listing Secret (/api/v1/namespaces/NS/secrets): secrets is forbidden: User "user-NS" cannot list resource "secrets" in API group "" in the namespace "NS"`+
 			"\nhint: the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER   [E-CLU-003]\n")
 	s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes", "--as", user), codes.ExitError, "",
-		`error: asking for a run of cleaner "unused-NS": cleaners.apps.projectsveltos.io "unused-NS" is forbidden: User "user-NS" cannot patch resource "cleaners" in API group "apps.projectsveltos.io" at the cluster scope   [E-CLU-003]`+"\n")
+		`error: asking for a run of cleaner "unused-NS": cleaners.apps.projectsveltos.io "unused-NS" is forbidden: User "user-NS" cannot patch resource "cleaners" in API group "apps.projectsveltos.io" at the cluster scope`+"\n"+
+			"hint: the ClusterRole kubecleaner-cleaner-editor-role (kubecleaner is the name of the installation, which may be another) gives this right; "+
+			"somebody who may can give it to you: kubectl create clusterrolebinding cleaner-editor --clusterrole=kubecleaner-cleaner-editor-role --user=YOU   [E-CLU-003]\n")
 }
 
 // A Cleaner that names an account has that account's rights in a run, and the user's in a preview.
@@ -239,7 +241,7 @@ func TestPreviewOfAnAccountsCleaner(t *testing.T) {
 		c.Spec.ServiceAccountRef = &v1alpha1.ServiceAccountRef{Namespace: s.namespace, Name: "cleaner"}
 	})
 	s.wants(s.call(t.Context(), nil, "preview", c.Name), codes.ExitDone,
-		"NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   be deleted   resourceSelectors[0] selects it\n",
+		"NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   be deleted   label unused, in namespace NS\n",
 		"1 of 1 object matches; 1 would be deleted\n"+
 			"note: a run reads and acts as ServiceAccount NS/cleaner, this preview read with your own rights; to preview as that account: --as system:serviceaccount:NS:cleaner\n"+
 			"hint: to have the operator do this now: kubectl cleaner run unused-NS\n")
@@ -255,7 +257,7 @@ func TestPreviewOfAnAccountsCleaner(t *testing.T) {
 		got = s.call(ctx, nil, "preview", c.Name, "--as", "system:serviceaccount:"+s.namespace+":cleaner")
 		return got.code == codes.ExitDone, nil
 	})
-	s.wants(got, codes.ExitDone, "NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   be deleted   resourceSelectors[0] selects it\n",
+	s.wants(got, codes.ExitDone, "NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   be deleted   label unused, in namespace NS\n",
 		"1 of 1 object matches; 1 would be deleted\nhint: to have the operator do this now: kubectl cleaner run unused-NS\n")
 	// Somebody else, with other rights than yours.
 	must(t, s.Create(t.Context(), &rbacv1.RoleBinding{
@@ -302,7 +304,7 @@ func TestPreviewOfAnUnknownKind(t *testing.T) {
 func TestPreviewWithoutACluster(t *testing.T) {
 	s := newSite(t)
 	got := s.call(t.Context(), nil, "preview", "x", "--server", "https://127.0.0.1:1")
-	s.wants(got, codes.ExitError, "", "error: reading cleaner \"x\": Get \"https://127.0.0.1:1/apis/apps.projectsveltos.io/v1alpha1/cleaners/x\": dial tcp 127.0.0.1:1: connect: connection refused\n"+
+	s.wants(got, codes.ExitError, "", "error: cannot reach the API server: dial tcp 127.0.0.1:1: connect: connection refused\n"+
 		"hint: kubectl config view --minify shows which cluster is asked   [E-CLU-001]\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

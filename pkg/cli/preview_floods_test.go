@@ -52,7 +52,7 @@ func TestPreviewDoesNotFlood(t *testing.T) {
 	path := cleanerFile(t, dir, "switch-off", `{group: "", version: v1, kind: ConfigMap}`, "  action: Transform\n  mergePatch: {data: {mode: idle}}\n")
 	got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
 	for _, want := range []string{
-		"shop          ConfigMap   map-00       be changed      resourceSelectors[0] selects it\n",
+		"shop          ConfigMap   map-00       be changed      every ConfigMap\n",
 		"kube-system   ConfigMap   17 objects   stay as it is   namespace kube-system is protected (--protected-namespaces)\n",
 		"-  mode: on-call\n+  mode: idle\n",
 		"the same patch for 59 more: shop/map-01, shop/map-02, shop/map-03, ",

@@ -95,7 +95,7 @@ func TestPreviewOfWhatTheServerRefusesInPart(t *testing.T) {
 			"\" is invalid: data: Forbidden: field is immutable when `immutable` is set\n"
 	}
 	changed := func(name string) string {
-		return "NS   ConfigMap   " + name + "   be changed   resourceSelectors[0] selects it\n"
+		return "NS   ConfigMap   " + name + "   be changed   label unused, in namespace NS\n"
 	}
 	rows := previewHeader + refused("m00") + changed("m01") + refused("m02") + changed("m03")
 	for _, flags := range []string{"", "--dry-run-all"} {

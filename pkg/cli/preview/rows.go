@@ -35,7 +35,9 @@ func together(items []run.PreviewItem) []group {
 		result v1alpha1.OutcomeResult
 		why    string
 	}
-	keyOf := func(item run.PreviewItem) key { return key{item.Kind, item.Result, why(item)} }
+	keyOf := func(item run.PreviewItem) key {
+		return key{item.Kind, item.Result, cmp.Or(why(item), fmt.Sprint(item.Selector))}
+	}
 	count, namespaces := map[key]int64{}, map[key]map[string]bool{}
 	for _, item := range items {
 		k := keyOf(item)

@@ -36,6 +36,7 @@ func (j *job) newTable(cleaners []*v1alpha1.Cleaner) *terminal.Table {
 // row is what the table says of an object. stop is the word for why nothing would be touched after all.
 func (j *job) row(cleaner *v1alpha1.Cleaner, item group, stop string) []terminal.Cell {
 	namespace, name := item.place()
+	because := terminal.Cell{Text: cmp.Or(why(item.PreviewItem), selected(&cleaner.Spec.ResourcePolicySet, item.Selector))}
 	would := j.would(cleaner.EffectiveAction(), item.PreviewItem)
 	if item.Result == v1alpha1.OutcomePlanned && stop != "" {
 		would = terminal.Cell{Text: "stay (" + stop + ")"}
@@ -46,7 +47,7 @@ func (j *job) row(cleaner *v1alpha1.Cleaner, item group, stop string) []terminal
 	}
 	if j.output != "wide" {
 		return append(row, terminal.Cell{Text: namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: name},
-			would, terminal.Cell{Text: why(item.PreviewItem)})
+			would, because)
 	}
 	age := "-"
 	if !item.Created.IsZero() {
@@ -54,8 +55,7 @@ func (j *job) row(cleaner *v1alpha1.Cleaner, item group, stop string) []terminal
 	}
 	return append(row, terminal.Cell{Text: namespace}, terminal.Cell{Text: item.Kind.Kind},
 		terminal.Cell{Text: item.Kind.APIVersion()}, terminal.Cell{Text: name},
-		terminal.Cell{Text: age}, terminal.Cell{Text: fmt.Sprint(item.Selector)}, would,
-		terminal.Cell{Text: why(item.PreviewItem)})
+		terminal.Cell{Text: age}, terminal.Cell{Text: fmt.Sprint(item.Selector)}, would, because)
 }
 
 // would is what would become of an object, so that "would" can stand before it.
@@ -82,14 +82,13 @@ func (j *job) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell 
 // maxUnread is how many kinds that could not be read a row names.
 const maxUnread = 4
 
-// why is the reason for what would become of an object.
+// why is the reason for what would become of an object, as far as one is known besides that it was selected.
 func why(item run.PreviewItem) string {
 	because := terminal.Because(item.Detail, item.Message)
 	if reason, kinds, unread := strings.Cut(because, survey.NotReadable); unread {
 		because = reason + survey.NotReadable + terminal.Shortened(strings.Split(kinds, ", "), maxUnread)
 	}
-	return cmp.Or(because, fmt.Sprintf("resourceSelectors[%d] selects it",
-		item.Selector))
+	return because
 }
 
 // summary is "3 of 212 objects match; 2 would be deleted, 1 is protected". unsure is whether the API server may refuse
