@@ -18,6 +18,7 @@ var objectWords = []string{"obj", "self", "oldObject", "resource", "item", "this
 
 var (
 	undeclaredName = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
+	calledNow      = regexp.MustCompile(`\bnow\s*\(`)
 	durationText   = regexp.MustCompile(`duration\(\s*["']([^"']*)["']\s*\)`)
 	wordOperator   = regexp.MustCompile(`(?i)(?:mismatched|extraneous) input '(and|or|not)'`)
 	wrongOperands  = regexp.MustCompile(`no matching overload for '_(\S+)_' applied to '\((\w+), (\w+)\)'`)
@@ -25,20 +26,35 @@ var (
 	longSpan       = regexp.MustCompile(`^([0-9]+)\s*(s|m|h|d|w|y)[a-z]*$`)
 )
 
+// functionNames are what functions of CEL are called elsewhere, in lower case.
+var functionNames = map[string]string{
+	"startswith": "startsWith", "hasprefix": "startsWith", "endswith": "endsWith", "hassuffix": "endsWith",
+	"len": "size", "length": "size", "tolower": "lowerAscii", "lower": "lowerAscii", "match": "matches",
+}
+
+// nameHint is the way out of a name that there is not.
+func nameHint(name, expression string) string {
+	known := []string{"object", "now", "duration", "timestamp", "events", "logs", "metrics", "finding"}
+	near := suggest.Nearest(name, known)
+	switch function := functionNames[strings.ToLower(name)]; {
+	case name == "now" && calledNow.MatchString(expression):
+		return "now is a value: write now, without ()"
+	case strings.EqualFold(name, "age"):
+		return "an age is now - timestamp(object.metadata.creationTimestamp), for example > duration('24h')"
+	case slices.Contains(objectWords, name):
+		return "the object is called object"
+	case function != "":
+		return "did you mean " + function + "?"
+	case near != "" && near != name:
+		return "did you mean " + near + "?"
+	}
+	return ""
+}
+
 // conditionHint is the way out of a mistake that people make often, and whose message is that of a compiler.
 func conditionHint(message, expression string) string {
 	if found := undeclaredName.FindStringSubmatch(message); found != nil {
-		near := suggest.Nearest(
-			found[1],
-			[]string{"object", "now", "duration", "timestamp", "events", "logs", "metrics", "finding"},
-		)
-		switch {
-		case slices.Contains(objectWords, found[1]):
-			return "the object is called object"
-		case near != "" && near != found[1]:
-			return "did you mean " + near + "?"
-		}
-		return ""
+		return nameHint(found[1], expression)
 	}
 	if hint := operatorHint(message, expression); hint != "" {
 		return hint
