@@ -29,6 +29,8 @@ func addCompletion(root *cobra.Command) {
 			continue
 		}
 		cmd.Short = "Print a script that completes commands in your shell"
+		cmd.Args = knownShell
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		cmd.AddCommand(&cobra.Command{
 			Use:   "kubectl",
 			Short: "Print the script by which kubectl completes this plugin's commands",
@@ -41,6 +43,17 @@ func addCompletion(root *cobra.Command) {
 			},
 		})
 	}
+}
+
+// knownShell refuses what is none of the commands below completion.
+func knownShell(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return terminal.UsageError(
+		cmd,
+		"has no script for "+terminal.Quoted(args[0])+"; there are bash, zsh, fish and powershell, and kubectl for kubectl's own completion",
+	)
 }
 
 // completePlaces lets the shell complete the flags of all commands that say which cluster and which namespace to look

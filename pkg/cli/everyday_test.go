@@ -80,6 +80,7 @@ func TestNoFlagWithoutEffect(t *testing.T) {
 		"run tidy -o json":                               "--output is for a run that is followed; add --wait",
 		"runs --limit 3":                                 "are for one run: write its name, or that of its Cleaner",
 		"runs -n shop":                                   "are for one run: write its name, or that of its Cleaner",
+		"completion csh":                                 "has no script for \"csh\"; there are bash, zsh, fish and powershell",
 		"runs tidy --diff -o wide":                       "--diff prints a table, json or yaml; leave -o wide out",
 		"runs tidy -l team=a":                            "--selector chooses Cleaners; leave it out, or the name",
 		"runs tidy --waiting --outcome Failed":           "--waiting lists runs; leave it out, or the flags that are for one run",
