@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -66,6 +67,30 @@ func TestDashboard(t *testing.T) {
 		if status, answer := get(others, url); status != http.StatusUnauthorized {
 			t.Errorf("another browser gets of %s: %d %s", url, status, answer)
 		}
+	}
+	cancel()
+	if code := <-ended; code != codes.ExitDone {
+		t.Errorf("it ended with %d", code)
+	}
+}
+
+// TestDashboardWithoutACluster: the page starts, and says in one line why it is empty.
+func TestDashboardWithoutACluster(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "config")
+	writeFile(t, kubeconfig, "{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: \"https://127.0.0.1:1\"}}], contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a}]}")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	errOut, in := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: in}
+		ended <- Execute(ctx, streams, terminal.Options{Now: time.Now, Getenv: func(string) string { return "" }}, []string{"dashboard", "--kubeconfig", kubeconfig})
+	}()
+	line, err := bufio.NewReader(errOut).ReadString('\n')
+	must(t, err)
+	const want = "note: the API server does not answer, and the page shows nothing until it does: Get \"https://127.0.0.1:1/version\": dial tcp 127.0.0.1:1: connect: connection refused\n"
+	if line != want {
+		t.Errorf("it says %q, want %q", line, want)
 	}
 	cancel()
 	if code := <-ended; code != codes.ExitDone {

@@ -12,9 +12,12 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -72,6 +75,7 @@ func (o *options) run(ctx context.Context) error {
 		Namespace: o.namespace, OperatorNamespace: o.operatorNamespace, Version: o.Version, Scripts: o.Scripts, Files: files,
 		Now: o.Now, Log: logr.Discard(),
 	}).Handler())
+	o.tellAway(ctx, config)
 	fmt.Fprintf(o.Out, "http://%s/?token=%s\n", address, ticket)
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
@@ -79,4 +83,21 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// maxAsking bounds the question whether the API server is there: a page without it is of use once it is back.
+const maxAsking = 3 * time.Second
+
+// tellAway says that the API server does not answer: the page shows nothing until it does.
+func (o *options) tellAway(ctx context.Context, config *rest.Config) {
+	asking, cancel := context.WithTimeout(ctx, maxAsking)
+	defer cancel()
+	api, err := cluster.New(o.Session, config)
+	if err == nil {
+		_, err = cluster.Send(asking, api.Raw.Get().AbsPath("/version"))
+	}
+	var answered apierrors.APIStatus
+	if err != nil && !errors.As(err, &answered) {
+		o.Note("the API server does not answer, and the page shows nothing until it does: %s", terminal.OneLine(err.Error()))
+	}
 }
