@@ -192,7 +192,7 @@ func cleanerOf(document map[string]any) map[string]any {
 	}
 	spec := map[string]any{
 		"schedule":          "0 3 * * *",
-		"resourcePolicySet": map[string]any{"resourceSelectors": []any{map[string]any{"group": "", "version": "v1", "kind": "ConfigMap"}}},
+		"resourcePolicySet": map[string]any{"resourceSelectors": []any{map[string]any{"group": "apps", "version": "v1", "kind": "Deployment"}}},
 	}
 	part, hasSpec := document["spec"].(map[string]any)
 	if !hasSpec {
