@@ -197,7 +197,7 @@ func TestPreviewOfACluster(t *testing.T) {
 	const table = "NAMESPACE   KIND   NAME   WOULD   WHY\n" +
 		"NS   ConfigMap   a   be deleted   label unused, in namespace NS\nNS   ConfigMap   b   be deleted   label unused, in namespace NS\n"
 	s.wants(s.call(t.Context(), nil, "preview", c.Name), codes.ExitDone, table,
-		"2 of 2 objects match; 2 would be deleted\nhint: to have the operator do this now: kubectl cleaner run unused-NS\n")
+		"2 of 2 objects match; 2 would be deleted\nhint: first set spec.blastRadiusLimit, for example {maxPercentage: 10}: 2 of 2 objects would be deleted\n")
 	s.wants(s.call(t.Context(), nil, "preview", "cleaner/"+c.Name, "--fail-on-findings=2"), codes.ExitFindings, table, "2 of 2 objects match; 2 would be deleted\n")
 	var maps corev1.ConfigMapList
 	must(t, s.List(t.Context(), &maps, client.InNamespace(s.namespace), client.HasLabels{"unused"}))

@@ -80,21 +80,11 @@ func toRun(cleaner *v1alpha1.Cleaner, found *result, name string) string {
 // many is how many objects are many for one run, whatever share of all that is.
 const many = 100
 
-// few is how many objects are few, also if they are more than half of those with the labels of labelFilters: what these
-// leave out is not counted among the objects.
-const few = 5
-
-// hitsMany reports whether a Cleaner would touch more than half of the objects, or many, and nothing limits it.
+// hitsMany reports whether a Cleaner would touch more than half of the objects, or many, and nothing limits it. What
+// labelFilters leave out is not counted among the objects; a limit does no harm then either.
 func hitsMany(cleaner *v1alpha1.Cleaner, found *result) bool {
-	if cleaner.Spec.BlastRadiusLimit != nil {
-		return false
-	}
-	filtered := false
-	for i := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		filtered = filtered || len(cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].LabelFilters) > 0
-	}
-	most := 2*found.WouldAct > found.Considered
-	return found.WouldAct > many || most && (found.WouldAct > few || !filtered && found.WouldAct > 1)
+	most := found.WouldAct > 1 && 2*found.WouldAct > found.Considered
+	return cleaner.Spec.BlastRadiusLimit == nil && (most || found.WouldAct > many)
 }
 
 // scheduleWords is "every day at 03:00 UTC".

@@ -16,12 +16,14 @@ func TestNextStep(t *testing.T) {
 	cleaner.Spec.Schedule = "0 3 * * *"
 	cleaner.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Kind: "Secret", LabelFilters: []v1alpha1.LabelFilter{{}}}}
 	j := &job{options: &options{files: []string{"a.yaml"}}, documents: map[*v1alpha1.Cleaner]*manifest.Document{cleaner: {File: "a.yaml"}}}
-	limit := "first set spec.blastRadiusLimit, for example {maxPercentage: 10}: 7 of 8 objects would be deleted"
+	limit := func(share string) string {
+		return "first set spec.blastRadiusLimit, for example {maxPercentage: 10}: " + share + " objects would be deleted"
+	}
 	apply := "to have the operator do this every day at 03:00 UTC: kubectl apply -f a.yaml"
 	for _, c := range []struct {
 		considered, matched, acts int64
 		want                      string
-	}{{8, 8, 7, limit}, {8, 3, 3, apply}, {3, 3, 3, apply}, {1200, 1200, 0, ""}, {8, 0, 0, apply}} {
+	}{{8, 8, 7, limit("7 of 8")}, {8, 3, 3, apply}, {3, 3, 3, limit("3 of 3")}, {2, 2, 2, limit("2 of 2")}, {1, 1, 1, apply}, {1200, 1200, 0, ""}, {8, 0, 0, apply}} {
 		found := &result{Action: v1alpha1.ActionDelete, Considered: c.considered, Matched: c.matched, WouldAct: c.acts}
 		if got := j.next(cleaner, found, nil); got != c.want {
 			t.Errorf("%+v: %q", c, got)

@@ -170,7 +170,8 @@ func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
 func (o *options) lastMatches(cleaner *v1alpha1.Cleaner) string {
 	last := cleaner.Status.LastRun
 	if last == nil {
-		return "; it has not run yet"
+		return fmt.Sprintf("; it has not run yet, so how much that is, is not known: %s preview %s counts it",
+			terminal.Program, cleaner.Name)
 	}
 	return fmt.Sprintf(
 		"; its last run, %s ago, matched %s",
