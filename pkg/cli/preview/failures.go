@@ -31,6 +31,9 @@ func (j *job) incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview) err
 	switch {
 	case errors.As(found.Incomplete, &kind):
 		f.Exit, f.Code = codes.ExitError, codes.KindUnknown
+	case isForbidden(found.Incomplete) && strings.Count(found.Incomplete.Error(), forbiddenWords) > fewForbidden:
+		f.Code, f.Hint = codes.ClusterForbidden, j.rightsHint(cleaner)
+		f.Err = fmt.Errorf("cleaner %q: %s", cleaner.Name, firstForbidden(found.Incomplete.Error()))
 	case isForbidden(found.Incomplete):
 		f.Code, f.Hint = codes.ClusterForbidden, "the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER"
 	case unjudged != nil:
@@ -56,8 +59,43 @@ func (j *job) unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, resul
 	}
 }
 
+const (
+	// forbiddenWords are in each refusal of the API server.
+	forbiddenWords = " is forbidden: "
+	// fewForbidden is how many refusals are told one by one.
+	fewForbidden = 3
+)
+
+// firstForbidden leaves of all refusals, which have a line each, the first one, and says how many more there are.
+func firstForbidden(text string) string {
+	var lines []string
+	first, more := -1, 0
+	for line := range strings.SplitSeq(text, "\n") {
+		switch isRefusal := strings.Contains(line, forbiddenWords); {
+		case isRefusal && first >= 0:
+			more++
+			continue
+		case isRefusal:
+			first = len(lines)
+		}
+		lines = append(lines, line)
+	}
+	lines[first] += fmt.Sprintf("; and %d more are forbidden", more)
+	return strings.Join(lines, "\n")
+}
+
 // forbiddenError says that the account of --as may not do what a run would do.
 func (j *job) forbiddenError(cleaner *v1alpha1.Cleaner, why string) error {
+	return &terminal.Failure{
+		Exit: codes.ExitPartial,
+		Code: codes.ClusterForbidden,
+		Err:  fmt.Errorf("cleaner %q: a run with these rights would fail: %s", cleaner.Name, why),
+		Hint: j.rightsHint(cleaner),
+	}
+}
+
+// rightsHint is the command that prints the rights that the Cleaner needs, for the account of --as.
+func (j *job) rightsHint(cleaner *v1alpha1.Cleaner) string {
 	of := terminal.ShellWord(cleaner.Name)
 	if d := j.documents[cleaner]; d != nil {
 		of = "-f " + terminal.ShellWord(d.File)
@@ -66,12 +104,7 @@ func (j *job) forbiddenError(cleaner *v1alpha1.Cleaner, why string) error {
 	if isAccount && cleaner.Spec.ServiceAccountRef == nil {
 		of += " --service-account " + namespace + "/" + name
 	}
-	return &terminal.Failure{
-		Exit: codes.ExitPartial,
-		Code: codes.ClusterForbidden,
-		Err:  fmt.Errorf("cleaner %q: a run with these rights would fail: %s", cleaner.Name, why),
-		Hint: "the rights that it needs: " + terminal.Program + " rbac " + of,
-	}
+	return "the rights that it needs: " + terminal.Program + " rbac " + of
 }
 
 // accountPrefix begins the user name of a ServiceAccount.
