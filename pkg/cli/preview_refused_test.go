@@ -98,3 +98,13 @@ func TestPreviewAsAnAccountThatMayInPart(t *testing.T) {
 		t.Errorf("exit %d, want %q first in\n%s%s", got.code, want, got.out, got.errOut)
 	}
 }
+
+// What an account without any rights may not list is told in one line.
+func TestPreviewOfAnAccountWithoutRights(t *testing.T) {
+	s := newSite(t)
+	const file = "../../config/recipes/unused/cleaner.yaml"
+	got := s.call(t.Context(), nil, "preview", "-f", file, "--as", "system:serviceaccount:"+s.namespace+":nobody")
+	if n := strings.Count(got.errOut, "forbidden"); got.code != codes.ExitPartial || n > 2 || !strings.Contains(got.errOut, " more are forbidden") || !strings.Contains(got.errOut, "kubectl cleaner rbac -f "+file+" --service-account "+s.namespace+"/nobody") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+}
