@@ -271,7 +271,6 @@ type CleanerSpec struct {
 // +kubebuilder:printcolumn:name="Next Run",type=string,JSONPath=`.status.nextScheduleTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Scan Until",type=string,priority=1,JSONPath=`.spec.scanUntil`
-// +kubebuilder:printcolumn:name="Time Zone",type=string,priority=1,JSONPath=`.spec.timeZone`
 type Cleaner struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
