@@ -221,6 +221,16 @@ func TestStopIsTold(t *testing.T) {
 	const note = "note: there are no runs\nnote: Cleaners only report now, because all acting is stopped (incident 7)\n"
 	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", note)
 	s.wants(s.call(t.Context(), nil, "runs", c.Name, "-o", "name"), codes.ExitDone, "", "")
+	until := metav1.NewTime(nominal.Add(1_000_000 * time.Hour))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	c.Spec.ScanUntil = &until
+	must(t, s.Update(t.Context(), c))
+	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = c.Observing(nominal.Time) })
+	own := "note: Cleaner unused-NS: " + c.Observing(nominal.Time) + "\n"
+	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", "note: there are no runs\n"+own)
+	if got := s.call(t.Context(), nil, "runs"); strings.Contains(got.errOut, "only report") {
+		t.Errorf("of one Cleaner among all is said: %s", got.errOut)
+	}
 	follows := newSite(t)
 	cleaner := follows.cleaner()
 	follows.answer(cleaner, begin, end(v1alpha1.RunInterrupted, v1alpha1.ReasonActingStopped, "The run was stopped: all acting is stopped (incident 7)."))

@@ -87,8 +87,8 @@ func (t *task) unplanned(victim *journal.Victim) *ruling {
 	return &ruling{result: v1alpha1.OutcomeChanged, detail: "what would be done to it now is not what was approved; the next plan has it, if it still matches"}
 }
 
-// missing is what is in the approved plan, and does not match any more, except what could not be judged. What was created again
-// and matches is listed as that.
+// missing is what is in the approved plan, and does not match any more, except what could not be judged. What was
+// created again and matches is listed as that.
 func (d *decision) missing(plan *journal.Plan) []v1alpha1.ObjectOutcome {
 	if plan == nil {
 		return nil

@@ -60,7 +60,8 @@ func TestCounts(t *testing.T) {
 		},
 		"a Delete of volumes, of which one waits": {
 			v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete},
-			v1alpha1.RunCounts{Considered: 9, Matched: 2, Acted: 2, FreedBytes: 3 << 30}, volumesOf(1<<30, 2<<30), 0,
+			v1alpha1.RunCounts{Considered: 9, Matched: 2, Acted: 2, FreedBytes: 3 << 30},
+			volumesOf(1<<30, 2<<30), 0,
 			"2 of 9 objects matched; 1 deleted (1Gi of volumes), 1 being deleted (2Gi of volumes).", "",
 		},
 		"a Delete of most": {

@@ -27,24 +27,26 @@ func (o *options) printAll(ctx context.Context, api *cluster.Client, cleaner str
 	if o.output != "table" && o.output != "wide" {
 		return o.print(runs, nil)
 	}
-	waiting, off := o.now(ctx, api, cleaner, runs)
+	waiting, notes := o.now(ctx, api, cleaner, runs)
 	if err := o.print(runs, waiting); err != nil {
 		return err
 	}
-	if off != "" {
-		o.Note("Cleaners only report now, because %s", terminal.OneLine(off))
+	for _, note := range notes {
+		o.Note("%s", terminal.OneLine(note))
 	}
 	return nil
 }
 
 // now are the runs of the Cleaner, or of all without a name, that have no record yet, and why Cleaners only report
-// although they may say otherwise. Nothing, when that cannot be read.
+// although they may say otherwise, of the named one also its spec.scanUntil. Nothing, when that cannot be read.
 func (o *options) now(
 	ctx context.Context,
 	api *cluster.Client,
 	cleaner string,
 	runs []v1alpha1.CleanerRun,
-) (waiting []v1alpha1.CleanerRun, off string) {
+) (waiting []v1alpha1.CleanerRun, notes []string) {
+	off := ""
+
 	recorded := map[string]bool{}
 	for i := range runs {
 		recorded[runs[i].Name] = true
@@ -53,7 +55,10 @@ func (o *options) now(
 		if cleaner != "" && c.Name != cleaner || !o.isChosen(c.Name) {
 			return
 		}
-		off = cmp.Or(off, c.Status.DryRunReason)
+		if why := c.Observing(o.Now()); why != "" && cleaner != "" {
+			notes = append(notes, "Cleaner "+c.Name+": "+why)
+		}
+		off = cmp.Or(off, cluster.WhyOff(c))
 		if active := c.Status.ActiveRun; active != nil && !recorded[active.Name] {
 			run := v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: active.Name}}
 			run.Spec.Cleaner, run.Spec.Action, run.Spec.NominalTime, run.Spec.Trigger = c.Name, c.Status.Action,
@@ -62,7 +67,10 @@ func (o *options) now(
 			waiting = append(waiting, run)
 		}
 	})
-	return waiting, off
+	if off != "" {
+		notes = append(notes, "Cleaners only report now, because "+off)
+	}
+	return waiting, notes
 }
 
 // print prints runs that have a record, and to people before them those that wait.

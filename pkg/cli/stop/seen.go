@@ -129,7 +129,7 @@ func whatCleanersSay(ctx context.Context, c *cluster.Client) (all said, err erro
 		if cleaner.IsSuspended() {
 			all.suspended = append(all.suspended, cleaner.Name)
 		}
-		if why := cleaner.Status.DryRunReason; why != "" && why != cleaner.Observing(time.Time{}) {
+		if why := cluster.WhyOff(cleaner); why != "" {
 			all.reasons = append(all.reasons, why)
 		}
 	})

@@ -148,7 +148,7 @@ func (o *options) tellResumed(cleaner *v1alpha1.Cleaner, already string) {
 			cleaner.Name,
 		)
 	}
-	if why := cleaner.Status.DryRunReason; why != "" {
+	if why := cluster.WhyOff(cleaner); why != "" {
 		o.Note(
 			"Cleaners only report now, because %s; to let acting go on: %s resume, without a name",
 			terminal.OneLine(why),
