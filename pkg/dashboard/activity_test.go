@@ -58,14 +58,15 @@ func TestActivity(t *testing.T) {
 	v.wants(http.StatusOK, http.MethodPost, path+"/suspend", nil, nil)
 	v.wants(http.StatusOK, http.MethodPost, "cleaners/"+other.Name+"/suspend", nil, nil)
 	v.wants(http.StatusOK, http.MethodPost, "plans/"+plan.Name+"/reject", PlanDecision{Hash: "1234", Reason: "in use"}, nil)
+	must(t, c.Delete(t.Context(), settings))
 	v.wants(http.StatusOK, http.MethodPost, "runs/"+copies.Name+"/restore", RestoreRequest{}, nil)
 
-	names := strings.NewReplacer(asked.Name, "ASKED", plan.Name, "PLAN", copies.Name, "COPIES", of.Name, "NAME")
+	names := strings.NewReplacer(asked.Name, "ASKED", plan.Name, "PLAN", copies.Name, "COPIES", of.Name, "NAME", team+"/", "TEAM/")
 	got := func(query string) string { doings, _ := v.doings(query); return names.Replace(doings) }
 	all := got("cleaner=" + of.Name)
 	for _, want := range []string{
 		"admin|asked for a run of Cleaner NAME|ASKED", "admin|cancelled run ASKED|ASKED", "admin|suspended Cleaner NAME|",
-		"admin|rejected the plan: in use|PLAN", "admin|restored objects of run COPIES|COPIES", "|asked for the run|COPIES",
+		"admin|rejected the plan: in use|PLAN", "admin|restored 1 object of run COPIES: ConfigMap TEAM/" + settings.Name + "|COPIES", "|asked for the run|COPIES",
 	} {
 		if strings.Count(all+"\n", want+"\n") != 1 {
 			t.Errorf("%q is missing in\n%s", want, all)
@@ -75,7 +76,7 @@ func TestActivity(t *testing.T) {
 		t.Errorf("%d lines, not 6:\n%s", n, all)
 	}
 	for query, want := range map[string]string{
-		"run=" + copies.Name:                  "|asked for the run|COPIES\nadmin|restored objects of run COPIES|COPIES",
+		"run=" + copies.Name:                  "|asked for the run|COPIES\nadmin|restored 1 object of run COPIES: ConfigMap TEAM/" + settings.Name + "|COPIES",
 		"run=" + plan.Name:                    "admin|rejected the plan: in use|PLAN",
 		"cleaner=" + of.Name + "&q=SUSPENDED": "admin|suspended Cleaner NAME|",
 	} {

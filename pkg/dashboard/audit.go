@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // maxNote is how long the note of an Event may be.
@@ -80,4 +82,28 @@ func runRef(run *v1alpha1.CleanerRun) corev1.ObjectReference {
 	return corev1.ObjectReference{
 		APIVersion: v1alpha1.GroupVersion.String(), Kind: "CleanerRun", Name: run.Name, UID: run.UID,
 	}
+}
+
+// restoredText names the first objects that a restore brought back, and says how many they are.
+func restoredText(plan *RestorePlan) string {
+	const named = 3
+	var names []string
+	n := 0
+	for _, o := range plan.Objects {
+		if o.Outcome != "Restored" {
+			continue
+		}
+		if n++; n <= named {
+			names = append(names, strings.TrimSpace(o.Kind+" "+strings.TrimPrefix(o.Namespace+"/"+o.Name, "/")))
+		}
+	}
+	text := fmt.Sprintf("restored %s of run %s", terminal.Grouped(int64(n), "object"), plan.Run)
+	if n == 0 {
+		return text
+	}
+	text += ": " + strings.Join(names, ", ")
+	if n > named {
+		text += fmt.Sprintf(" and %d more", n-named)
+	}
+	return text
 }

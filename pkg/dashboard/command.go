@@ -195,7 +195,7 @@ func (s *Server) restoreAudited(ctx context.Context, p *person, name string, req
 	}
 	plan, err := s.restoreWith(ctx, p, name, request, "--yes")
 	if err == nil {
-		s.audit(ctx, p, runRef(run), deed{reason: "Restored", text: "restored objects of run " + name})
+		s.audit(ctx, p, runRef(run), deed{reason: "Restored", text: restoredText(plan)})
 	}
 	return plan, err
 }
