@@ -42,8 +42,11 @@ func rowOf(c *v1alpha1.Cleaner, now time.Time) CleanerRow {
 		Schedule: c.Spec.Schedule, Words: c.Status.Schedule, Next: timeOf(c.Status.NextScheduleTime),
 		DryRunReason: c.Status.DryRunReason,
 	}
-	if c.Observing(now) != "" {
-		row.ScanUntil = timeOf(c.Spec.ScanUntil)
+	if observing := c.Observing(now); observing != "" {
+		row.ScanUntil, row.ActsAs = timeOf(c.Spec.ScanUntil), c.EffectiveAction()
+		if row.DryRunReason == observing { // ScanUntil says it
+			row.DryRunReason = ""
+		}
 	}
 	if last := c.Status.LastRun; last != nil {
 		row.LastRun = &LastRun{last.Name, last.NominalTime.Time, last.RunCounts}

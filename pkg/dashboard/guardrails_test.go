@@ -49,6 +49,8 @@ func TestGuardrails(t *testing.T) {
 			}
 			if row := rowOf(c, test.now); (row.ScanUntil != nil) != test.until {
 				t.Errorf("the row says until %s", fmt.Sprint(row.ScanUntil))
+			} else if test.until && (row.ActsAs != test.action || row.DryRunReason == c.Observing(test.now)) {
+				t.Errorf("the row says then %q, and why %q", row.ActsAs, row.DryRunReason)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"k8s.io/client-go/util/workqueue"
 
@@ -44,7 +45,8 @@ func planOf(run *v1alpha1.CleanerRun) *Plan {
 	}
 	return &Plan{
 		Ended: ended,
-		Run:   run.Name, Cleaner: run.Spec.Cleaner, Hash: plan.Hash, Action: run.Spec.Action, Time: run.Spec.NominalTime.Time,
+		Run:   run.Name, Cleaner: run.Spec.Cleaner, Hash: plan.Hash, Action: run.Spec.Action, Trigger: run.Spec.Trigger,
+		Time:  run.Spec.NominalTime.Time,
 		Waits: run.Status.Phase == v1alpha1.RunAwaitingApproval, Objects: plan.Objects, Expires: plan.ExpirationTime.Time,
 		LeftAlone: run.Status.Skipped + run.Status.Failed, Message: run.Status.Message, CarriedOutBy: plan.CarriedOutBy,
 	}
@@ -83,6 +85,18 @@ func (s *Server) plan(r *http.Request, p *person) (int, any, error) {
 	}
 	_, plan.Unread = s.unread(ctx, p, run)
 	return http.StatusOK, plan, nil
+}
+
+// decidedAt is when a person decided about the plan of the run. Nil when nobody did, or the person may not read it.
+func (p *person) decidedAt(ctx context.Context, run *v1alpha1.CleanerRun) *time.Time {
+	if plan := planOf(run); plan == nil || plan.Ended != v1alpha1.ReasonApproved && plan.Ended != v1alpha1.ReasonRejected {
+		return nil
+	}
+	said, err := approval.Said(ctx, p.api, run.Name)
+	if err != nil || said.Spec.PlanHash != run.Status.Plan.Hash {
+		return nil
+	}
+	return &said.CreationTimestamp.Time
 }
 
 // decide says in the name of the person what becomes of the plan that the person saw. The CleanerApproval is the trace

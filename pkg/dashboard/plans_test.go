@@ -89,8 +89,8 @@ func TestPlans(t *testing.T) {
 	}
 	var detail RunDetail
 	v.wants(http.StatusOK, http.MethodGet, "runs/"+run.Name, nil, &detail)
-	if acted := detail.Stages[2]; detail.CarriedOutBy != "next" || acted.State != stageNone ||
-		acted.Text != "the plan was approved, and another run carries it out" {
+	if waited := detail.Stages[3]; detail.CarriedOutBy != "next" || detail.Stages[4].State != stageNone ||
+		waited.Text != "the plan was approved, and another run carries it out" {
 		t.Errorf("the run is %+v", detail)
 	}
 	v.wants(http.StatusConflict, http.MethodPost, path+"/reject", PlanDecision{Hash: "1234", Reason: "too late"}, nil)

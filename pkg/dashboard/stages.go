@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // The states of Stage.
@@ -23,7 +24,8 @@ const (
 )
 
 // stagesOf is how far a run is, as its record says.
-func stagesOf(run *v1alpha1.CleanerRun) []Stage {
+// decided is when a person decided about its plan, nil when nobody did or that is not known.
+func stagesOf(run *v1alpha1.CleanerRun, decided *time.Time) []Stage {
 	status := &run.Status
 	ended := status.Phase.Final()
 	judged := ended || status.Intent != nil || status.Phase != ""
@@ -39,6 +41,14 @@ func stagesOf(run *v1alpha1.CleanerRun) []Stage {
 			Text:        fmt.Sprintf("%d considered, %d matched", status.Considered, status.Matched),
 		},
 	}
+	recorded := Stage{
+		Name: "Recorded", State: stateIf(ended, stageDone, stagePending), Time: timeOf(status.CompletionTime),
+		Text: status.Message,
+	}
+	if status.Plan != nil { // the message is of the decision, which comes later
+		recorded.Text = "a plan for " + terminal.Grouped(status.Plan.Objects, "object")
+		stages = append(stages, recorded, awaitedOf(status, decided))
+	}
 	if run.Spec.Action != v1alpha1.ActionScan {
 		acts := actedOf(status)
 		if status.Intent != nil {
@@ -46,10 +56,9 @@ func stagesOf(run *v1alpha1.CleanerRun) []Stage {
 		}
 		stages = append(stages, acts)
 	}
-	stages = append(stages, Stage{
-		Name: "Recorded", State: stateIf(ended, stageDone, stagePending), Time: timeOf(status.CompletionTime),
-		Text: status.Message,
-	})
+	if status.Plan == nil {
+		stages = append(stages, recorded)
+	}
 	if told, ok := toldOf(status.Notifications); ok {
 		stages = append(stages, told)
 	}
@@ -64,9 +73,9 @@ func actedOf(status *v1alpha1.CleanerRunStatus) Stage {
 	}
 	switch {
 	case status.Plan != nil && status.Phase != v1alpha1.RunAwaitingApproval:
-		acts.State, acts.Text = stageNone, endOf(status)
+		acts.State, acts.Text = stageNone, "this run touches nothing"
 	case status.Plan != nil:
-		acts.Text = "a person must approve the plan, and another run carries it out"
+		acts.Text = "another run carries out the plan"
 	case status.Phase == v1alpha1.RunExecuting:
 		acts.State = stageActive
 	case status.Phase == v1alpha1.RunFailed || status.Phase == v1alpha1.RunInterrupted:
@@ -75,6 +84,21 @@ func actedOf(status *v1alpha1.CleanerRunStatus) Stage {
 		acts.State = stageDone
 	}
 	return acts
+}
+
+// awaitedOf is how far a plan is that a person must approve.
+func awaitedOf(status *v1alpha1.CleanerRunStatus, decided *time.Time) Stage {
+	waits := Stage{Name: "Waited for a person", State: stageActive, Time: timeOf(status.CompletionTime)}
+	if status.Phase == v1alpha1.RunAwaitingApproval {
+		waits.Text = "a person must approve the plan"
+		return waits
+	}
+	waits.State, waits.Text = stageDone, endOf(status)
+	if decided != nil && status.CompletionTime != nil {
+		took := max(0, decided.Sub(status.CompletionTime.Time))
+		waits.TookSeconds = secondsOf(&took)
+	}
+	return waits
 }
 
 // endOf says what became of a plan that does not wait any more.

@@ -20,6 +20,7 @@ func TestStagesHaveTimes(t *testing.T) {
 	at := func(seconds int) *metav1.Time {
 		return &metav1.Time{Time: due.Add(time.Duration(seconds) * time.Second)}
 	}
+	plan := &v1alpha1.RunPlan{Objects: 3}
 	intent := &v1alpha1.RunIntent{}
 	for name, test := range map[string]struct {
 		action v1alpha1.Action
@@ -53,6 +54,18 @@ func TestStagesHaveTimes(t *testing.T) {
 			v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(7)},
 			"Waited Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 7",
 		},
+		"its plan waits": {
+			v1alpha1.ActionDelete,
+			v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunAwaitingApproval, Plan: plan, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(8)},
+			"Waited Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Active 8, Acted Pending",
+		},
+		"its plan was approved": {
+			v1alpha1.ActionDelete,
+			v1alpha1.CleanerRunStatus{
+				Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonApproved, Plan: plan, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(8),
+			},
+			"Waited Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Done 8 took 60, Acted None",
+		},
 		"a record of an earlier version": {
 			v1alpha1.ActionDelete,
 			v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted, Intent: intent, StartTime: at(2), CompletionTime: at(67)},
@@ -60,9 +73,13 @@ func TestStagesHaveTimes(t *testing.T) {
 		},
 	} {
 		run := &v1alpha1.CleanerRun{Status: test.status}
+		run.Status.Message = "ann approved the plan."
 		run.Spec.Action, run.Spec.NominalTime, run.CreationTimestamp = test.action, *at(0), *at(3)
 		var got []string
-		for _, stage := range stagesOf(run) {
+		for _, stage := range stagesOf(run, &at(68).Time) {
+			if stage.Name == "Recorded" && test.status.Plan != nil && stage.Text != "a plan for 3 objects" {
+				t.Errorf("%s: recorded is %q", name, stage.Text)
+			}
 			words := stage.Name + " " + stage.State
 			if stage.Time != nil {
 				words += fmt.Sprintf(" %.0f", stage.Time.Sub(due).Seconds())

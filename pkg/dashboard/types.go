@@ -202,10 +202,11 @@ type CleanerRow struct {
 	ActiveRun string          `json:"activeRun,omitempty"`
 	// Plan is the run whose plan waits for a person.
 	Plan *PlanWaits `json:"plan,omitempty"`
-	// DryRunReason says why action is Scan although the spec says another. ScanUntil is when
-	// spec.scanUntil lets it act; absent when that is over, or changes nothing.
-	DryRunReason string     `json:"dryRunReason,omitempty"`
-	ScanUntil    *time.Time `json:"scanUntil,omitempty"`
+	// DryRunReason says why action is Scan although the spec says another, if spec.scanUntil is not the reason. ScanUntil
+	// is when that lets it act, and ActsAs what it does then; absent when that is over, or changes nothing.
+	DryRunReason string          `json:"dryRunReason,omitempty"`
+	ScanUntil    *time.Time      `json:"scanUntil,omitempty"`
+	ActsAs       v1alpha1.Action `json:"actsAs,omitempty"`
 }
 
 // PlanWaits is a plan that waits for a person.

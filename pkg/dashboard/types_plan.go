@@ -20,6 +20,8 @@ type Plan struct {
 	Hash   string          `json:"hash"`
 	Action v1alpha1.Action `json:"action"`
 	Time   time.Time       `json:"time"`
+	// Trigger is what the run that made it started from.
+	Trigger v1alpha1.RunTrigger `json:"trigger"`
 	// Waits is false when somebody has decided, or the plan has expired; then Message says what became of it.
 	Waits     bool      `json:"waits"`
 	Objects   int64     `json:"objects"`

@@ -95,7 +95,7 @@ type RunDetail struct {
 
 // Stage is one step of a run. State is Done, Active, Failed, Pending or None.
 type Stage struct {
-	Name  string `json:"name"` // Waited, Read and judged, Acted, Recorded, Notified
+	Name  string `json:"name"` // Waited, Read and judged, Recorded, Waited for a person, Acted, Notified
 	State string `json:"state"`
 	// Time is when it began, and TookSeconds how long it took. Absent where the record does not say it.
 	Time        *time.Time `json:"time,omitempty"`

@@ -321,3 +321,10 @@ describe('Compare', () => {
     [{ why: 'it is a token', after: 'a' }, 'A restore would not touch it: it is a token. It does not exist now. This is the copy:'],
   ])('%j', (of, text) => expect(compareText(of)).toContain(text));
 });
+
+describe('reasons', () => {
+  it('says of what labels select that the Cleaner selects it', async () => {
+    await show(<OutcomeTable caption="x" rows={[{ kind: 'ConfigMap', name: 'a', outcome: 'Planned' }, { kind: 'ConfigMap', name: 'b', outcome: 'Failed' }]} />);
+    expect(root.textContent!.match(/the Cleaner selects it/g)).toHaveLength(1);
+  });
+});

@@ -22,7 +22,7 @@ export interface Summary {
 
 export interface CleanerRow {
   name: string; action: string; state: string; message?: string; suspended: boolean; schedule: string; words?: string;
-  next?: string; lastRun?: Counts & { name: string; time: string }; activeRun?: string; plan?: { run: string; objects: number; expires: string }; dryRunReason?: string; scanUntil?: string;
+  next?: string; lastRun?: Counts & { name: string; time: string }; activeRun?: string; plan?: { run: string; objects: number; expires: string }; dryRunReason?: string; scanUntil?: string; actsAs?: string;
 }
 export interface Condition { type: string; status: string; reason: string; message: string; since: string }
 export interface Outcome extends ObjectRef { uid?: string; outcome: string; reason?: string; message?: string; change?: string }
@@ -57,7 +57,7 @@ export interface Activities extends Page<Activity> { missing: Right[] | null }
 export interface Loss { warnings: string[] | null }
 
 export interface Plan {
-  run: string; cleaner: string; hash: string; action: string; time: string; waits: boolean; objects: number; expires: string; leftAlone: number;
+  run: string; cleaner: string; hash: string; action: string; trigger?: string; time: string; waits: boolean; objects: number; expires: string; leftAlone: number;
   message?: string; ended?: string; decidedBy?: string; decidedAt?: string; carriedOutBy?: string; warnings?: string[]; decide: Allowed; unread?: { error: string; hint?: string; missing?: string };
 }
 

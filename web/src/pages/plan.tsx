@@ -7,6 +7,7 @@ import { exact, readable } from '../lib/time';
 import type { Outcome, Page, Plan } from '../lib/types';
 import { count, plural } from '../lib/words';
 import { Action, Badge, Card, denied, Empty, Facts, Head, Show, Time } from '../ui/basics';
+import { ActivityCard } from '../ui/activity';
 import { Confirm } from '../ui/dialog';
 import { Search } from '../ui/filters';
 import { keyOf, ObjectLink } from '../ui/outcomes';
@@ -98,10 +99,12 @@ export function Content({ of }: { of: Plan }) {
           ['Cleaner', <a href={`/cleaners/${segment(of.cleaner)}`}>{of.cleaner}</a>],
           ['Action', <Badge word={of.action} />],
           ['Made', <Time at={of.time} />],
+          ['Asked for by', of.trigger && (of.trigger === 'Schedule' ? 'its schedule' : 'a person')],
           ['Expires', of.waits && <Time at={of.expires} />],
           ['Record', <a class="mono" href={`/runs/${segment(of.run)}`}>{of.run}</a>],
         ]} />
       </Card>
+      <ActivityCard of={{ run: of.run }} />
     </div>
   );
 }
@@ -136,5 +139,5 @@ function Objects({ of }: { of: Plan }) {
 }
 
 function Because({ of }: { of: Outcome }) {
-  return <>{of.change && <div class="mono">{of.change}</div>}{of.message && <div>{readable(of.message)}</div>}{of.reason && <div class="muted">{readable(of.reason)}</div>}</>;
+  return <>{of.change && <div class="mono">{of.change}</div>}{of.message && <div>{readable(of.message)}</div>}{of.reason && <div class="muted">{readable(of.reason)}</div>}{!of.change && !of.message && !of.reason && <div class="muted">the Cleaner selects it</div>}</>;
 }
