@@ -175,7 +175,7 @@ func selectors(c *v1alpha1.Cleaner) []string {
 			words = append(words, "that are "+string(s.Finding.Type))
 		}
 		if n := len(s.LabelFilters); n > 0 {
-			words = append(words, fmt.Sprintf("with %d label filters", n))
+			words = append(words, "with "+terminal.Grouped(int64(n), "label filter"))
 		}
 		all = append(all, strings.Join(words, " "))
 	}

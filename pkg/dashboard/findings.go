@@ -6,7 +6,9 @@ package dashboard
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -87,10 +89,14 @@ func (s *Server) findings(r *http.Request, p *person) (int, any, error) {
 		Unread: result.Unread, Objects: result.Objects, Kinds: result.Kinds, Frees: result.Frees, Scanned: found.at,
 		Scope: found.namespace, Groups: []FindingGroup{},
 	}
-	all := []search.Finding{}
+	all, alike := []search.Finding{}, []search.Finding{}
+	but := otherFilters(query, query.Get("group"))
 	for _, list := range [][]search.Finding{result.Findings, result.Unknown} {
 		for _, f := range list {
-			if !isWanted(r, f) {
+			if isWanted(but, f) {
+				alike = append(alike, f)
+			}
+			if !isWanted(query, f) {
 				continue
 			}
 			all = append(all, f)
@@ -100,14 +106,23 @@ func (s *Server) findings(r *http.Request, p *person) (int, any, error) {
 		}
 	}
 	if by := keyOf(query.Get("group")); by != nil {
-		answer.Groups = groupsOf(all, by)
+		answer.Groups = groupsOf(alike, by)
 	}
 	answer.Page = pageOf(r, all)
 	return http.StatusOK, answer, nil
 }
 
-func isWanted(r *http.Request, f search.Finding) bool {
-	query := r.URL.Query()
+// otherFilters are the filters without that by which findings are grouped, so that all groups stay to choose from.
+func otherFilters(query url.Values, group string) url.Values {
+	but := maps.Clone(query)
+	but.Del(map[string]string{"namespace": "in"}[group])
+	if group != "namespace" { // that says what is scanned
+		but.Del(group)
+	}
+	return but
+}
+
+func isWanted(query url.Values, f search.Finding) bool {
 	return isOrAny(query.Get("kind"), f.Kind) && isOrAny(query.Get("type"), string(f.Type)) &&
 		isOrAny(query.Get("owner"), ownerOf(f)) && isOrAny(query.Get("confidence"), string(f.Confidence)) &&
 		isOrAny(query.Get("in"), f.Namespace) && matches(query.Get("q"), f.Kind, f.Namespace, f.Name, f.Reason, f.ManagedBy)

@@ -8,13 +8,13 @@ import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/lib/api';
 import { Decide, EndNote } from '../src/pages/plan';
-import { runBars, runText } from '../src/pages/cleaner';
+import { needsApproval, runBars, runText } from '../src/pages/cleaner';
 import { MakePage } from '../src/pages/make';
 import { compareText } from '../src/pages/restore';
 import { Stages } from '../src/pages/run';
 import { Nothing } from '../src/pages/findings';
 import { allDays, Content } from '../src/pages/overview';
-import { Content as WhyContent, verdict } from '../src/pages/why';
+import { Content as WhyContent, searchedText, verdict } from '../src/pages/why';
 import { Action, Failure } from '../src/ui/basics';
 import { Bars, nice } from '../src/ui/chart';
 import { Confirm } from '../src/ui/dialog';
@@ -71,9 +71,12 @@ describe('a person without rights', () => {
   });
   it('is not told that all is in use when nothing could be read', async () => {
     const read = { items: [], total: 0, offset: 0, limit: 50, groups: [], unknown: 0, unread: [], objects: 0, kinds: 0, frees: {}, scanned: '2026-01-01T00:00:00Z' };
-    await show(<Nothing filtered={false} of={read as never} />);
-    expect(root.textContent).toContain('Nothing could be read.');
-    await show(<Nothing filtered={false} of={{ ...read, kinds: 3 } as never} />);
+    await show(<Nothing filtered={false} of={read as never} onNamespace={() => {}} />);
+    expect(root.textContent).toContain('You may read only some namespaces, or none.Type a namespace that you may read');
+    await show(<Nothing filtered={false} of={{ ...read, kinds: 3, unread: [{ kind: 'Pod', forbidden: true }] } as never} onNamespace={() => {}} />);
+    expect(root.textContent).toContain('1 kind could not be read');
+    expect(root.textContent).not.toContain('you may read is in use');
+    await show(<Nothing filtered={false} of={{ ...read, kinds: 3 } as never} onNamespace={() => {}} />);
     expect(root.textContent).toContain('Nothing was found.');
   });
 });
@@ -225,6 +228,17 @@ describe('Failure', () => {
 });
 
 describe('Confirm', () => {
+  it('leaves the focus on the heading when the button that opened it is gone', async () => {
+    const Page = ({ asks, gone }: { asks: boolean; gone: boolean }) => (
+      <><h1 tabIndex={-1}>Plan</h1>{!gone && <button>Reject</button>}{asks && <Confirm title="Reject?" confirm="Reject" onConfirm={vi.fn()} onClose={() => {}} />}</>
+    );
+    await show(<Page asks={false} gone={false} />);
+    button('Reject').focus();
+    await show(<Page asks gone={false} />);
+    await show(<Page asks={false} gone />);
+    await new Promise((done) => { setTimeout(done); });
+    expect(document.activeElement!.textContent).toBe('Plan');
+  });
   it('asks for the name before it destroys', async () => {
     const confirm = vi.fn().mockResolvedValue(undefined);
     const close = vi.fn();
@@ -326,5 +340,13 @@ describe('reasons', () => {
   it('says of what labels select that the Cleaner selects it', async () => {
     await show(<OutcomeTable caption="x" rows={[{ kind: 'ConfigMap', name: 'a', outcome: 'Planned' }, { kind: 'ConfigMap', name: 'b', outcome: 'Failed' }]} />);
     expect(root.textContent!.match(/the Cleaner selects it/g)).toHaveLength(1);
+  });
+});
+
+describe('words', () => {
+  it.each([[0, 'No kind is known that could name it.'], [1, 'The one kind that can name it was searched.'], [3, '3 kinds that can name it were searched.']])('of %d kinds', (n, text) => expect(searchedText(n)).toBe(text));
+  it('asks for no name where a person must approve anyway', () => {
+    expect(needsApproval({ guardrails: [{ field: 'spec.approval', text: '' }] } as never)).toBe(true);
+    expect(needsApproval({ guardrails: [] } as never)).toBe(false);
   });
 });

@@ -75,6 +75,15 @@ export function mergeChecks(lines: CheckLine[]): (CheckLine & { right: string })
   return [...merged.values()].map((line) => ({ ...line, check: line.checks.join(', ') }));
 }
 
+const confidences: Record<string, string> = {
+  Certain: 'the object says so itself, or it is proved.',
+  Likely: 'all known places were searched. A program could still read it through the API, which no search can see.',
+  Weak: 'something may use it in a way that cannot be seen.',
+};
+
+/** confidenceText says what a word of confidence means. */
+export function confidenceText(word: string | undefined): string { return confidences[word ?? ''] ?? ''; }
+
 /** objectName is how an object is written everywhere: Kind namespace/name. */
 export function objectName(o: { kind: string; namespace?: string; name: string }): string {
   return `${o.kind} ${o.namespace ? `${o.namespace}/` : ''}${o.name}`;

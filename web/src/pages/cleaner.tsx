@@ -45,7 +45,7 @@ function Actions({ of, reload }: { of: CleanerDetail; reload: () => void }) {
         ? <Action label="Resume" missing={denied(of.actions.suspend)} onClick={() => post('resume', `${of.name} runs on its schedule again.`)} />
         : <Action label="Suspend" missing={denied(of.actions.suspend)} onClick={() => post('suspend', `${of.name} is suspended.`)} />}
       {running && (
-        <Confirm title={`Run ${of.name} now?`} confirm="Run now" danger={acts} typed={acts ? of.name : undefined} onClose={() => setRunning(false)}
+        <Confirm title={`Run ${of.name} now?`} confirm="Run now" danger={acts && !needsApproval(of)} typed={acts && !needsApproval(of) ? of.name : undefined} onClose={() => setRunning(false)}
           onConfirm={async () => { const answer = await send<Accepted>('POST', `${path}/trigger`); say(answer?.message || `${of.name} was asked to run.`); reload(); }}>
           <p>{runText(of)}</p>
         </Confirm>
@@ -54,11 +54,14 @@ function Actions({ of, reload }: { of: CleanerDetail; reload: () => void }) {
   );
 }
 
+/** needsApproval reports whether a run only makes a plan. */
+export const needsApproval = (of: CleanerDetail) => Boolean(of.guardrails?.some((g) => g.field === 'spec.approval'));
+
 /** runText says what a run now would do, before a person asks for it. */
 export function runText(of: CleanerDetail): string {
   if (of.action === 'Scan') return 'It only reports what it finds. Nothing is touched.';
   const last = of.lastRun ? `Its last run matched ${plural(of.lastRun.matched, 'object')}; this run judges all objects again.` : 'It never ran: Preview shows what a run would find.';
-  const approval = of.guardrails?.some((g) => g.field === 'spec.approval') ? ' The run touches nothing: it leaves a plan, which a person must approve.' : '';
+  const approval = needsApproval(of) ? ' The run touches nothing: it leaves a plan, which a person must approve.' : '';
   return `Its action is ${of.action}. ${last}${approval}`;
 }
 

@@ -6,7 +6,7 @@ import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { useSession } from '../lib/session';
 import { readable } from '../lib/time';
 import type { Access, Finding, Findings } from '../lib/types';
-import { count, freesText, plural, unreadText } from '../lib/words';
+import { confidenceText, count, freesText, plural, unreadText } from '../lib/words';
 import { Action, Badge, Card, Empty, Head, Show, Time } from '../ui/basics';
 import { Search, Select } from '../ui/filters';
 import { ObjectLink } from '../ui/outcomes';
@@ -15,9 +15,9 @@ import { Pager, Table, type Column } from '../ui/table';
 const columns: Column<Finding>[] = [
   { title: 'Object', class: 'wrap', cell: (row) => <ObjectLink of={row} /> },
   { title: 'Finding', cell: (row) => (row.notReadable?.length
-    ? <><Badge word="Unknown" /><div class="small muted">{row.type}?</div></> : <><Badge word={row.type} /><div class="small muted">{row.confidence}</div></>) },
+    ? <><Badge word="Unknown" /><div class="small muted">{row.type}?</div></> : <><Badge word={row.type} /><div class="small muted" title={confidenceText(row.confidence)}>{row.confidence}</div></>) },
   { title: 'Why', class: 'wrap', cell: (row) => <>{readable(row.reason)}{row.managedBy && <div class="small muted">managed by {row.managedBy}</div>}</> },
-  { title: 'Age', cell: (row) => <Time at={row.created} /> },
+  { title: 'Made', cell: (row) => <Time at={row.created} /> },
   { title: 'Would free', number: true, cell: (row) => freesText(row.frees) || '–' },
   { title: 'Next', class: 'nowrap', cell: (row) => (row.actionable
     ? <a href={makeHref(row)}>Make a Cleaner<span class="sr"> for what is like {row.name}</span></a> : <span class="muted">only reported</span>) },
@@ -69,12 +69,13 @@ export function FindingsPage() {
         {(data) => (
           <div class="stack">
             <Unreadable of={data} />
-            <Card title={`${plural(data.total, 'finding')}${filtered ? ' like that' : ''}${data.scope ? ` in ${data.scope}` : ''}`}
+            <Card title={data.kinds === 0 ? 'Findings' : `${plural(data.total, 'finding')}${filtered ? ' like that' : ''}${data.scope ? ` in ${data.scope}` : ''}`}
               aside={<>{plural(data.objects, 'object')} of {plural(data.kinds, 'kind')} read <Time at={data.scanned} />{freesText(data.frees) && `; would free ${freesText(data.frees)}`}</>}>
-              {!data.items?.length ? <Nothing filtered={filtered} of={data} /> : (
+              {!data.items?.length ? <Nothing filtered={filtered} of={data} onNamespace={(value) => filter({ namespace: value })} /> : (
                 <div class="stack">
                   <Groups of={data} by={group} chosen={params[field]} onChoose={(key) => filter({ [field]: key === params[field] ? undefined : key })} />
                   <Table caption="Findings" columns={columns} rows={data.items} keyOf={(row) => `${row.uid} ${row.type}`} />
+                  <p class="small muted">{[...new Set(data.items.map((row) => row.confidence))].filter((word) => confidenceText(word)).map((word) => `${word}: ${confidenceText(word)} `)}</p>
                   <Pager what="findings" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
                 </div>
               )}
@@ -94,9 +95,16 @@ function NamespaceFilter({ value, onChange }: { value?: string; onChange: (value
   return <Select label="Namespace" value={value} asIs options={names} onChange={onChange} />;
 }
 
-export function Nothing({ filtered, of }: { filtered: boolean; of: Findings }) {
-  if (of.kinds === 0) return <Empty title="Nothing could be read.">Choose a namespace in which you may read objects, or scan again.</Empty>;
+export function Nothing({ filtered, of, onNamespace }: { filtered: boolean; of: Findings; onNamespace: (value: string) => void }) {
+  if (of.kinds === 0) {
+    return (
+      <Empty title={of.scope ? `Nothing could be read in ${of.scope}.` : 'You may read only some namespaces, or none.'}>
+        <Search label="Type a namespace that you may read" value={of.scope} onChange={onNamespace} />
+      </Empty>
+    );
+  }
   if (filtered) return <Empty title="Nothing is like that."><a href="/findings">Show all findings</a></Empty>;
+  if (of.unread?.length) return <Empty title="Nothing was found in what could be read.">{plural(of.unread.length, 'kind')} could not be read, so this does not say that everything is in use.</Empty>;
   return <Empty title="Nothing was found.">Everything that you may read is in use. Scan again later, or look at another namespace.</Empty>;
 }
 

@@ -51,7 +51,7 @@ export function Decide({ of, decided }: { of: Plan; decided: () => void }) {
       <Action label="Reject …" missing={denied(of.decide)} onClick={() => setAsking('reject')} />
       {asking === 'approve' && (
         <Confirm title="Approve this plan?" confirm="Approve" danger reason="optional" onConfirm={decide('approve')} onClose={() => setAsking(undefined)}>
-          <p>A run {does(of)} those of the {objects} that still match. Everything is judged again first, and nothing else is touched. What you say cannot be changed.</p>
+          <p>A run {does(of)} {of.objects === 1 ? 'the object, if it still matches' : `those of the ${objects} that still match`}. Everything is judged again first, and nothing else is touched. What you say cannot be changed.</p>
           <Warnings of={of} />
         </Confirm>
       )}

@@ -4,7 +4,7 @@ import { query, segment } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { readable } from '../lib/time';
 import type { Why } from '../lib/types';
-import { freesText, objectName, plural, unreadText } from '../lib/words';
+import { confidenceText, freesText, objectName, plural, unreadText } from '../lib/words';
 import { Badge, Card, Empty, Facts, Head, Show, Time } from '../ui/basics';
 import { UseGraph } from '../ui/graph';
 import { makeHref } from './findings';
@@ -42,12 +42,12 @@ export function Content({ of }: { of: Why }) {
       {of.unsure && <p class="note warn">You may not read it, so it is not known whether it exists: {of.unsure}</p>}
       {!of.exists && !of.unsure && !of.deletedBy && <p class="note bad">It does not exist, and no run that is on record deleted it. What names it names it in vain.</p>}
       {of.exempt && <p class="note info">It is never a finding: {of.exempt}</p>}
-      {of.findings?.map((finding) => <p key={finding.type} class="note warn"><strong>{finding.notReadable?.length ? `Unknown, ${finding.type.toLowerCase()}?` : finding.type}{finding.confidence && ` (${finding.confidence})`}:</strong> {readable(finding.reason)}</p>)}
+      {of.findings?.map((finding) => <p key={finding.type} class="note warn"><strong>{finding.notReadable?.length ? `Unknown, ${finding.type.toLowerCase()}?` : finding.type}{finding.confidence && ` (${finding.confidence})`}:</strong> {readable(finding.reason)}{!finding.notReadable?.length && confidenceText(finding.confidence) && <span class="small said">{finding.confidence}: {confidenceText(finding.confidence)}</span>}</p>)}
       {of.selects && <p class="note good">Its selector matches Pods: it is used, although nothing need name it.</p>}
       <Card title="Who uses it" aside={users.length ? plural(users.length, 'user') : undefined}>
         {users.length > 0 ? <UseGraph object={of} users={users} /> : (
           <Empty title={of.used === null ? 'Nobody can say.' : of.selects ? 'Nothing names it.' : 'Nothing uses it.'}>
-            {of.used === null ? 'Something that could use it may not be read; so it is never called unused.' : `${plural(searched.length, 'kind')} that can name it were searched.`}
+            {of.used === null ? 'Something that could use it may not be read; so it is never called unused.' : searchedText(searched.length)}
           </Empty>
         )}
         {of.nearest && <p class="note info">{objectName(of.nearest.user)} names <span class="mono">{of.nearest.name}</span>, which does not exist. Is it a typing error?</p>}
@@ -59,7 +59,7 @@ export function Content({ of }: { of: Why }) {
       <div class="grid2">
         <Card title="What deleting it would free">
           {of.findings?.some((each) => freesText(each.frees))
-            ? <ul class="lines">{of.findings.filter((each) => freesText(each.frees)).map((each) => <li key={each.type}><span>{each.type}</span><span>{freesText(each.frees)}</span></li>)}</ul>
+            ? <ul class="lines">{[...new Set(of.findings.map((each) => freesText(each.frees)).filter(Boolean))].map((text) => <li key={text}><span>{text}</span></li>)}</ul>
             : <Empty title="Nothing that is counted.">Deleting it tidies up, but frees no storage or load balancer.</Empty>}
         </Card>
         <Card title="About it">
@@ -72,6 +72,12 @@ export function Content({ of }: { of: Why }) {
       </div>
     </div>
   );
+}
+
+/** searchedText says how far it was searched for users. */
+export function searchedText(kinds: number): string {
+  if (kinds === 0) return 'No kind is known that could name it.';
+  return kinds === 1 ? 'The one kind that can name it was searched.' : `${plural(kinds, 'kind')} that can name it were searched.`;
 }
 
 function Deleted({ of }: { of: NonNullable<Why['deletedBy']> }) {

@@ -14,7 +14,12 @@ export function Dialog({ title, wide, onClose, children }: DialogProps) {
     const dialog = ref.current!;
     const before = document.activeElement as HTMLElement | null;
     dialog.showModal();
-    return () => { dialog.close(); before?.focus?.(); };
+    return () => {
+      dialog.close();
+      before?.focus?.();
+      // What opened it may be gone by now, with what it was about.
+      setTimeout(() => { if (document.activeElement === document.body) document.querySelector<HTMLElement>('h1')?.focus(); });
+    };
   }, []);
   return (
     <dialog ref={ref} class={wide ? 'wide' : undefined} aria-labelledby={id} onCancel={(e) => { e.preventDefault(); onClose(); }} onKeyDown={trap}>

@@ -64,7 +64,7 @@ function Result({ of }: { of: PreviewResult }) {
       </p>
       {of.incomplete && <p class="note warn">A run would touch nothing: {readable(of.incomplete)}</p>}
       {of.limitExceeded && <p class="note warn">A run would touch nothing: {readable(of.limitExceeded)}</p>}
-      {objects.length > 0 ? <OutcomeTable rows={objects} caption="What a run would find" /> : <Empty title="Nothing matches now." />}
+      {objects.length > 0 ? <OutcomeTable rows={objects} caption="What a run would find" /> : !of.incomplete && <Empty title="Nothing matches now." />}
       {of.more ? <p class="muted">{plural(of.more, 'more object')} are not shown.</p> : null}
     </>
   );
