@@ -155,7 +155,7 @@ func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
 	if err != nil && text == "" {
 		text = err.Error()
 	}
-	return http.StatusOK, CommandResult{OK: err == nil, Output: text}, nil
+	return http.StatusOK, CommandResult{OK: err == nil, Output: sampleText(text)}, nil
 }
 
 // ownAddress is where everybody finds this page, as the request says and the option Hosts confirms. Empty for a page
