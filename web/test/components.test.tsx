@@ -237,7 +237,7 @@ describe('Confirm', () => {
     await show(<Page asks gone={false} />);
     await show(<Page asks={false} gone />);
     await new Promise((done) => { setTimeout(done); });
-    expect(document.activeElement!.textContent).toBe('Plan');
+    expect(document.activeElement!.tagName).toBe('H1');
   });
   it('asks for the name before it destroys', async () => {
     const confirm = vi.fn().mockResolvedValue(undefined);
