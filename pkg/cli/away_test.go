@@ -19,8 +19,18 @@ func TestAwayIsOneLine(t *testing.T) {
 	const want = "error: cannot reach the API server: dial tcp 127.0.0.1:1: connect: connection refused\n" +
 		"hint: kubectl config view --minify shows which cluster is asked   [E-CLU-001]\n"
 	for _, args := range [][]string{
-		{"suspend", "x"}, {"resume", "x"}, {"stop"}, {"resume"}, {"run", "x", "--yes"}, {"runs"}, {"cancel", "x"}, {"doctor"}, {"preview", "x"},
-		{"rbac", "x"}, {"approve", "x"}, {"restore", "x"},
+		{"suspend", "x"},
+		{"resume", "x"},
+		{"stop"},
+		{"resume"},
+		{"run", "x", "--yes"},
+		{"runs"},
+		{"cancel", "x"},
+		{"doctor"},
+		{"preview", "x"},
+		{"rbac", "x"},
+		{"approve", "x"},
+		{"restore", "x"},
 	} {
 		if got := call(t.Context(), t, "", nil, append(args, "--kubeconfig", file)...); got.code != codes.ExitError || got.out != "" || got.errOut != want {
 			t.Errorf("%v: exit %d: %s%s", args, got.code, got.out, got.errOut)
