@@ -86,6 +86,21 @@ func TestApprove(t *testing.T) {
 			"hint: the plans that wait: kubectl cleaner runs --waiting   [E-APR-001]\n")
 }
 
+// A script must see that a decision has no effect.
+func TestDecisionThatDoesNotCount(t *testing.T) {
+	s := newSite(t)
+	run := s.planned(s.cleaner())
+	shown := strings.Replace(planShown, "2026-11-22T04:00:00Z", nominal.Add(time.Hour).UTC().Format(time.RFC3339), 1)
+	refuses := meanwhile(func(waited int) {
+		if waited == 2 {
+			s.end(run, v1alpha1.ReasonPlanNotApproved, "The decision of admin does not count.", "")
+		}
+	})
+	s.wants(s.call(t.Context(), refuses, "reject", run.Name, "--yes"), codes.ExitError, shown, leftAlone+
+		"you rejected the plan of run unused-NS-SECONDS\nerror: The decision of admin does not count.\n"+
+		"hint: kubectl cleaner doctor looks whether approvals are guarded   [E-APR-003]\n")
+}
+
 func TestReject(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()

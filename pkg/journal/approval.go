@@ -53,7 +53,23 @@ func (j *Journal) Decision(
 		return &said, notApproved("CleanerApproval %s is not of this plan: its cleaner is %s and its planHash %s, and the plan's are %s and %s",
 			said.Name, said.Spec.Cleaner, said.Spec.PlanHash, cleaner, plan.Hash)
 	}
-	return &said, j.CheckApprovals(ctx)
+	if err := j.CheckApprovals(ctx); err != nil {
+		return &said, err
+	}
+	return &said, j.isOlder(ctx, &said)
+}
+
+// isOlder refuses an approval that is older than the run that made the plan. The names of runs can be foreseen, and
+// the plan of the same objects has the same hash: somebody could have forged it while nothing guarded approvals.
+func (j *Journal) isOlder(ctx context.Context, said *v1alpha1.CleanerApproval) error {
+	record, err := j.Find(ctx, said.Name)
+	switch {
+	case err != nil:
+		return err
+	case record != nil && said.CreationTimestamp.Before(&record.CreationTimestamp):
+		return notApproved("CleanerApproval %s is older than the run that made the plan", said.Name)
+	}
+	return nil
 }
 
 // CheckApprovals asks the API server, as a dry run, to create an approval in somebody else's name. It must refuse by

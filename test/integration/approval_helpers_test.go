@@ -5,6 +5,9 @@ package integration
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,4 +91,21 @@ func (l *life) wantEnded(run, reason string, texts ...string) {
 	if l.now.Status.Plan != nil && l.now.Status.Plan.Run == run {
 		l.t.Fatalf("the plan still waits: %+v", l.now.Status.Plan)
 	}
+}
+
+// backdateApproval has the operator see the approval of the plan as if it was there before the run began.
+func (l *life) backdateApproval() {
+	name := l.now.Status.Plan.Run
+	var said v1alpha1.CleanerApproval
+	must(l.t, l.user.Get(l.t.Context(), client.ObjectKey{Name: name}, &said))
+	said.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("CleanerApproval"))
+	said.CreationTimestamp = metav1.NewTime(l.record(name).CreationTimestamp.Add(-time.Second))
+	body, err := json.Marshal(said)
+	must(l.t, err)
+	l.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/cleanerapprovals/"+name) {
+			return answer(r, http.StatusOK, body), nil
+		}
+		return nil, nil
+	})
 }

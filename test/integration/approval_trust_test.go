@@ -30,6 +30,7 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 		edit func(*v1alpha1.CleanerApproval)
 		open bool // the API server takes approvals in any name
 		gone bool // the operator may not read approvals
+		old  bool // somebody made the approval before there was a plan
 		text string
 	}{
 		"of another plan": {
@@ -38,6 +39,7 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 		},
 		"that the operator may not read": {gone: true, text: "the operator cannot read CleanerApproval"},
 		"without the policy":             {open: true, text: "is not in force, so that anybody could approve"},
+		"older than the run":             {old: true, text: "is older than the run that made the plan"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,6 +65,9 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 				edit = func(*v1alpha1.CleanerApproval) {}
 			}
 			l.decide("alice", v1alpha1.DecisionApprove, edit)
+			if test.old {
+				l.backdateApproval()
+			}
 			l.clock.Step(time.Minute)
 			l.wantEvents("AwaitingApproval", "")
 			l.step()

@@ -6,6 +6,7 @@ package approve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -32,8 +34,7 @@ func (o *options) await(parent context.Context, api *cluster.Client, run *v1alph
 	why := "the operator has not taken it up yet; does it run?"
 	for waited := time.Duration(0); waited <= patience && ctx.Err() == nil; waited += cluster.Rewatch {
 		if now, err := api.CleanerRun(ctx, run.Name); err == nil && now.Status.Phase != v1alpha1.RunAwaitingApproval {
-			o.tellEnd(now)
-			return nil
+			return o.showEnd(now)
 		}
 		why = cmp.Or(awaits(ctx, api, run), why)
 		select {
@@ -61,11 +62,16 @@ func awaits(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) 
 	return terminal.OneLine(said.Message)
 }
 
-// tellEnd says what the record says of the plan.
-func (o *options) tellEnd(run *v1alpha1.CleanerRun) {
+// showEnd says what the record says of the plan. It is an error if the decision does not count.
+func (o *options) showEnd(run *v1alpha1.CleanerRun) error {
+	if run.Status.Reason == v1alpha1.ReasonPlanNotApproved {
+		return terminal.Fail(codes.DecisionNoEffect, errors.New(terminal.OneLine(run.Status.Message)),
+			terminal.Program+" doctor looks whether approvals are guarded")
+	}
 	fmt.Fprintln(o.ErrOut, terminal.OneLine(run.Status.Message))
 	if by := run.Status.Plan.CarriedOutBy; by != "" {
 		fmt.Fprintf(o.ErrOut, "%s what it does: %s runs %s; to end it before its next object: %s cancel %s\n",
 			o.Paint(o.ErrOut).Bold("hint:"), terminal.Program, by, terminal.Program, by)
 	}
+	return nil
 }

@@ -103,6 +103,7 @@ const (
 
 	PlanNotWaiting   Code = "E-APR-001"
 	PlanNotConfirmed Code = "E-APR-002"
+	DecisionNoEffect Code = "E-APR-003"
 
 	NotificationNotFound Code = "E-NTF-001"
 
@@ -194,6 +195,7 @@ func clusterTable() [][2]string {
 		{string(RestoreNotConfirmed), "nobody confirmed that the objects be restored"},
 		{string(PlanNotWaiting), "the run has no plan that waits for approval"},
 		{string(PlanNotConfirmed), "nobody confirmed that the plan be approved or rejected"},
+		{string(DecisionNoEffect), "the operator did not accept the approval or rejection"},
 		{string(NotificationNotFound), "the Cleaner has no such notification, or none that is sent to a service"},
 		{string(OperatorNotFound), "it is not clear which namespace is the operator's"},
 		{string(StopNotSeen), "no Cleaner says that the operator knows of the stop"},
