@@ -72,7 +72,7 @@ function Content({ of, reload }: { of: CleanerDetail; reload: () => void }) {
       <MissingRights rights={of.missing} />
       {of.plan && <p class="note info">A plan of {plural(of.plan.objects, 'object')} waits for approval, and expires <Time at={of.plan.expires} />. <a href={`/plans/${segment(of.plan.run)}`}>Look at the plan</a></p>}
       {of.dryRunReason && <p class="note info">It only reports: {readable(of.dryRunReason)}.</p>}
-      {of.scanUntil && <p class="note info">It only reports until <Time at={of.scanUntil} /> ({exact(of.scanUntil)}){of.actsAs && <>. After that, its action is {of.actsAs}</>}.</p>}
+      {of.scanUntil && <p class="note info">It only reports until {exact(of.scanUntil)} (<Time at={of.scanUntil} />){of.actsAs && <>. After that, its action is {of.actsAs}</>}.</p>}
       {of.conditions?.filter((c) => c.status === 'False').map((c) => (
         <p key={c.type} class="note warn"><strong>{c.type} is not true: {c.reason}.</strong> {readable(c.message)}</p>
       ))}
