@@ -95,7 +95,8 @@ func (r *Result) fits(path, kind string, patch map[string]any, types *spec.Schem
 // fitsType looks at one value of a patch. Nothing, which takes a field away, fits always.
 func (r *Result) fitsType(field, kind string, value any, types *spec.Schema) {
 	is := typeOf(value)
-	if is == "" || len(types.Type) == 0 || types.Type.Contains(is) {
+	if is == "" || len(types.Type) == 0 || types.Type.Contains(is) ||
+		is == "integer" && (types.Type.Contains("number") || types.Format == "int-or-string") {
 		if below, ok := value.(map[string]any); ok {
 			r.fits(field, kind, below, types)
 		}
