@@ -28,6 +28,7 @@ func activity(r *http.Request, p *person) (int, any, error) {
 	query := r.URL.Query()
 	found := activities{
 		person: p, cleaner: query.Get("cleaner"), asked: map[string]Activity{}, approved: map[string]Activity{},
+		refused: map[string]bool{},
 	}
 	ofRun := query.Get("run")
 	if ofRun != "" {
@@ -69,6 +70,8 @@ type activities struct {
 	asked map[string]Activity
 	// approved are the plans that runs carry out, by the run that made them, as long as no CleanerApproval tells more.
 	approved map[string]Activity
+	// refused are the runs of whose plan somebody said what does not count.
+	refused map[string]bool
 }
 
 // read reads all sources. What the person may not read is missing.
@@ -117,6 +120,7 @@ func (a *activities) addRun(run *v1alpha1.CleanerRun) {
 			Time: run.Spec.NominalTime.Time, Text: "asked for the run", Run: run.Name,
 		}
 	}
+	a.refused[run.Name] = run.Status.Plan != nil && run.Status.Reason == v1alpha1.ReasonPlanNotApproved
 	if plan := run.Spec.Plan; plan != nil {
 		a.approved[plan.Run] = Activity{
 			Time: run.Spec.NominalTime.Time, By: plan.By, Text: "approved the plan", Run: run.Name,
@@ -158,6 +162,9 @@ func (a *activities) addApproval(said *v1alpha1.CleanerApproval) {
 	}
 	if said.Spec.Reason != "" {
 		did.Text += ": " + said.Spec.Reason
+	}
+	if a.refused[said.Spec.Run] {
+		did.Text += " (this does not count, and somebody else may have said it in that name)"
 	}
 	a.add(did)
 }

@@ -84,6 +84,12 @@ func TestActivity(t *testing.T) {
 			t.Errorf("%s:\n%s, want\n%s", query, got, want)
 		}
 	}
+	must(t, c.Get(t.Context(), client.ObjectKeyFromObject(plan), plan))
+	plan.Status.Phase, plan.Status.Reason = v1alpha1.RunCompleted, v1alpha1.ReasonPlanNotApproved
+	must(t, c.Status().Update(t.Context(), plan))
+	if got := got("run=" + plan.Name); !strings.Contains(got, "rejected the plan: in use (this does not count") {
+		t.Errorf("of a decision that does not count: %s", got)
+	}
 	v.wants(http.StatusBadRequest, http.MethodGet, "activity", nil, nil)
 	v.wants(http.StatusBadRequest, http.MethodGet, "activity?cleaner=a,metadata.name=b", nil, nil)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 )
 
 // maxNote is how long the note of an Event may be.
@@ -90,7 +91,7 @@ func restoredText(plan *RestorePlan) string {
 	var names []string
 	n := 0
 	for _, o := range plan.Objects {
-		if o.Outcome != "Restored" {
+		if o.Outcome != string(restore.Restored) {
 			continue
 		}
 		if n++; n <= named {

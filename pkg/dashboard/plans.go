@@ -7,7 +7,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"k8s.io/client-go/util/workqueue"
 
@@ -77,18 +76,16 @@ func (s *Server) plan(r *http.Request, p *person) (int, any, error) {
 	if plan.Waits {
 		plan.Warnings = p.warnings(ctx, run)
 	}
-	if plan.Ended == v1alpha1.ReasonApproved || plan.Ended == v1alpha1.ReasonRejected {
-		// Who may not read the decision still has the message of the run, which names the person.
-		if said, err := approval.Said(ctx, p.api, run.Name); err == nil && said.Spec.PlanHash == plan.Hash {
-			plan.DecidedBy, plan.DecidedAt = said.Spec.By, &said.CreationTimestamp.Time
-		}
+	if said := p.said(ctx, run); said != nil {
+		plan.DecidedBy, plan.DecidedAt = said.Spec.By, &said.CreationTimestamp.Time
 	}
 	_, plan.Unread = s.unread(ctx, p, run)
 	return http.StatusOK, plan, nil
 }
 
-// decidedAt is when a person decided about the plan of the run. Nil when nobody did, or the person may not read it.
-func (p *person) decidedAt(ctx context.Context, run *v1alpha1.CleanerRun) *time.Time {
+// said is what ended the plan of the run, if a person did. It is nil, too, for who may not read it: the message of the
+// run names the person.
+func (p *person) said(ctx context.Context, run *v1alpha1.CleanerRun) *v1alpha1.CleanerApproval {
 	if plan := planOf(run); plan == nil || plan.Ended != v1alpha1.ReasonApproved && plan.Ended != v1alpha1.ReasonRejected {
 		return nil
 	}
@@ -96,7 +93,7 @@ func (p *person) decidedAt(ctx context.Context, run *v1alpha1.CleanerRun) *time.
 	if err != nil || said.Spec.PlanHash != run.Status.Plan.Hash {
 		return nil
 	}
-	return &said.CreationTimestamp.Time
+	return said
 }
 
 // decide says in the name of the person what becomes of the plan that the person saw. The CleanerApproval is the trace

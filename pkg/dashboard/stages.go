@@ -24,8 +24,8 @@ const (
 )
 
 // stagesOf is how far a run is, as its record says.
-// decided is when a person decided about its plan, nil when nobody did or that is not known.
-func stagesOf(run *v1alpha1.CleanerRun, decided *time.Time) []Stage {
+// said is what ended its plan, nil when nobody did or that is not known.
+func stagesOf(run *v1alpha1.CleanerRun, said *v1alpha1.CleanerApproval) []Stage {
 	status := &run.Status
 	ended := status.Phase.Final()
 	judged := ended || status.Intent != nil || status.Phase != ""
@@ -47,7 +47,7 @@ func stagesOf(run *v1alpha1.CleanerRun, decided *time.Time) []Stage {
 	}
 	if status.Plan != nil { // the message is of the decision, which comes later
 		recorded.Text = "a plan for " + terminal.Grouped(status.Plan.Objects, "object")
-		stages = append(stages, recorded, awaitedOf(status, decided))
+		stages = append(stages, recorded, awaitedOf(status, said))
 	}
 	if run.Spec.Action != v1alpha1.ActionScan {
 		acts := actedOf(status)
@@ -87,15 +87,15 @@ func actedOf(status *v1alpha1.CleanerRunStatus) Stage {
 }
 
 // awaitedOf is how far a plan is that a person must approve.
-func awaitedOf(status *v1alpha1.CleanerRunStatus, decided *time.Time) Stage {
+func awaitedOf(status *v1alpha1.CleanerRunStatus, said *v1alpha1.CleanerApproval) Stage {
 	waits := Stage{Name: "Waited for a person", State: stageActive, Time: timeOf(status.CompletionTime)}
 	if status.Phase == v1alpha1.RunAwaitingApproval {
 		waits.Text = "a person must approve the plan"
 		return waits
 	}
 	waits.State, waits.Text = stageDone, endOf(status)
-	if decided != nil && status.CompletionTime != nil {
-		took := max(0, decided.Sub(status.CompletionTime.Time))
+	if said != nil && status.CompletionTime != nil {
+		took := max(0, said.CreationTimestamp.Sub(status.CompletionTime.Time))
 		waits.TookSeconds = secondsOf(&took)
 	}
 	return waits

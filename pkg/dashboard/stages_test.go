@@ -76,7 +76,7 @@ func TestStagesHaveTimes(t *testing.T) {
 		run.Status.Message = "ann approved the plan."
 		run.Spec.Action, run.Spec.NominalTime, run.CreationTimestamp = test.action, *at(0), *at(3)
 		var got []string
-		for _, stage := range stagesOf(run, &at(68).Time) {
+		for _, stage := range stagesOf(run, &v1alpha1.CleanerApproval{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: *at(68)}}) {
 			if stage.Name == "Recorded" && test.status.Plan != nil && stage.Text != "a plan for 3 objects" {
 				t.Errorf("%s: recorded is %q", name, stage.Text)
 			}

@@ -120,7 +120,7 @@ func said(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) er
 	if there.Spec.Cleaner != run.Spec.Cleaner || there.Spec.PlanHash != run.Status.Plan.Hash {
 		return terminal.Fail(codes.PlanNotWaiting, fmt.Errorf(
 			"there is a CleanerApproval %s already, by %s, and it is not of this plan", run.Name, there.Spec.By),
-			"somebody who may must delete it: kubectl delete cleanerapproval "+run.Name)
+			"it does not count: the operator ends the plan, and the next run makes another")
 	}
 	deed := map[v1alpha1.ApprovalDecision]string{
 		v1alpha1.DecisionApprove: "approved", v1alpha1.DecisionReject: "rejected",
