@@ -111,7 +111,10 @@ func TestPrintedRightsAreEnoughAndNoMore(t *testing.T) {
 			labelled(b)
 			b.configMap("temporary", func(cm *corev1.ConfigMap) { cm.Labels["temporary"] = "" })
 		}, "deleted", true},
-		"a finding": {deletesAs(always(finds(v1alpha1.FindingUnused))), func(b *bench) {
+		"sample: unused ConfigMaps": {sample("delete_unused_configmaps.yaml", func(c *v1alpha1.Cleaner) {
+			c.Spec.Approval = nil
+		}), func(b *bench) {
+			labelled(b)
 			b.serviceAccount()
 			b.configMap("unused")
 		}, "1 deleted", false},
