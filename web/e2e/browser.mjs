@@ -33,6 +33,11 @@ export async function audit(page) {
   const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
   const found = violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => `${n.html.slice(0, 160)} ${n.failureSummary}`).join(' | ')}`);
   assert.deepEqual(found, [], 'axe');
+  const cut = await page.evaluate(() => [...document.querySelectorAll('svg text')].filter((text) => {
+    const [inner, outer] = [text.getBoundingClientRect(), text.ownerSVGElement.getBoundingClientRect()];
+    return inner.left < outer.left - 1 || inner.right > outer.right + 1;
+  }).map((text) => text.textContent));
+  assert.deepEqual(cut, [], 'texts that a picture cuts off');
 }
 
 export async function noOverflow(page) {
