@@ -17,6 +17,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -24,7 +25,9 @@ import (
 
 // expectation is what one Cleaner must have found and done.
 type expectation struct {
-	action   v1alpha1.Action
+	action v1alpha1.Action
+	// reason is how the run ended.
+	reason   string
 	counts   v1alpha1.RunCounts
 	outcomes map[string]v1alpha1.OutcomeResult
 	// reported are the objects in the Report. Nil when there must be no Report.
@@ -35,6 +38,7 @@ func expectations() map[string]expectation {
 	return map[string]expectation{
 		scanner: {
 			action: v1alpha1.ActionScan,
+			reason: v1alpha1.ReasonCompleted,
 			// What it considers is the whole cluster: not counted here.
 			counts: v1alpha1.RunCounts{Matched: 6},
 			outcomes: map[string]v1alpha1.OutcomeResult{
@@ -49,6 +53,7 @@ func expectations() map[string]expectation {
 		},
 		deleter: {
 			action: v1alpha1.ActionDelete,
+			reason: v1alpha1.ReasonCompleted,
 			// Eight are of the demo, one is kube-root-ca.crt.
 			counts: v1alpha1.RunCounts{Considered: 9, Matched: 3, Acted: 2, Skipped: 1},
 			outcomes: map[string]v1alpha1.OutcomeResult{
@@ -60,8 +65,20 @@ func expectations() map[string]expectation {
 		},
 		transformer: {
 			action:   v1alpha1.ActionTransform,
+			reason:   v1alpha1.ReasonCompleted,
 			counts:   v1alpha1.RunCounts{Considered: 2, Matched: 1, Acted: 1},
 			outcomes: map[string]v1alpha1.OutcomeResult{"preview": v1alpha1.OutcomeTransformed},
+		},
+		planner: {
+			action: v1alpha1.ActionDelete,
+			reason: v1alpha1.ReasonAwaitingApproval,
+			counts: v1alpha1.RunCounts{Considered: 8, Matched: 4, Skipped: 1},
+			outcomes: map[string]v1alpha1.OutcomeResult{
+				"old-banner":   v1alpha1.OutcomePlanned,
+				"theme-2023":   v1alpha1.OutcomePlanned,
+				"promo-today":  v1alpha1.OutcomePlanned,
+				"promo-spring": v1alpha1.OutcomeProtected,
+			},
 		},
 	}
 }
@@ -73,13 +90,15 @@ const broughtBack = "brought back"
 type snapshot map[string]string
 
 // look takes a snapshot. Of a ConfigMap it holds everything, as its resourceVersion; of a Deployment, which its
-// controller writes to, what a user wrote.
+// controller writes to, what a user wrote; of a PersistentVolumeClaim only which it is.
 func (s *stage) look(ctx context.Context) (snapshot, error) {
 	var configMaps corev1.ConfigMapList
 	var deployments appsv1.DeploymentList
+	var claims corev1.PersistentVolumeClaimList
 	err := errors.Join(
 		s.client.List(ctx, &configMaps, client.InNamespace("shop")),
 		s.client.List(ctx, &deployments, client.InNamespace("shop")),
+		s.client.List(ctx, &claims, client.InNamespace("shop")),
 	)
 	seen := snapshot{}
 	for _, c := range configMaps.Items {
@@ -92,6 +111,9 @@ func (s *stage) look(ctx context.Context) (snapshot, error) {
 	for _, d := range deployments.Items {
 		seen["Deployment "+d.Name] = fmt.Sprintf("uid %s, replicas %d, generation %d, previous-replicas %q",
 			d.UID, *d.Spec.Replicas, d.Generation, d.Annotations["previous-replicas"])
+	}
+	for _, c := range claims.Items {
+		seen["PersistentVolumeClaim "+c.Name] = fmt.Sprintf("uid %s", c.UID)
 	}
 	return seen, err
 }
@@ -112,6 +134,7 @@ func (s *stage) check(ctx context.Context) error {
 	for _, part := range []func(context.Context, *differences) error{
 		s.checkObjects, s.checkCleaners, s.checkRecords,
 		s.checkEvents, s.checkLog,
+		s.checkPeople, // last: it lets the plan be carried out
 	} {
 		if err := part(ctx, &d); err != nil {
 			return err
@@ -121,7 +144,7 @@ func (s *stage) check(ctx context.Context) error {
 		return fmt.Errorf("%d outcomes are not as expected:\n  %s", len(d), strings.Join(d, "\n  "))
 	}
 	s.t.say(
-		"All as expected: the objects, the Cleaners' status, the records, Reports and Events; no error in the manager's log.",
+		"All as expected: the objects, the Cleaners' status, the records, Reports, Events and people; no error in the manager's log.",
 	)
 	return nil
 }
@@ -166,9 +189,9 @@ func (s *stage) checkCleaners(ctx context.Context, d *differences) error {
 			return err
 		}
 		status := cleaner.Status
-		for _, condition := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionRunSucceeded} {
-			d.expect(name+": condition "+condition, meta.IsStatusConditionTrue(status.Conditions, condition), true)
-		}
+		d.expect(name+": is Ready", meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionReady), true)
+		d.expect(name+": RunSucceeded", reasonOf(status.Conditions, v1alpha1.ConditionRunSucceeded), want.reason)
+		d.expect(name+": a plan waits", status.Plan != nil, want.reason == v1alpha1.ReasonAwaitingApproval)
 		d.expect(name+": action", status.Action, want.action)
 		d.expect(name+": observedGeneration", status.ObservedGeneration, cleaner.Generation)
 		d.expect(name+": lastHandledRunRequest", status.LastHandledRunRequest, cleaner.Annotations[requestAnnotation])
@@ -187,6 +210,13 @@ func (s *stage) checkCleaners(ctx context.Context, d *differences) error {
 		d.expectOutcomes(name+": status.lastRun", want, status.LastRun.RunCounts, status.LastRun.Matches)
 	}
 	return nil
+}
+
+func reasonOf(conditions []metav1.Condition, condition string) string {
+	if found := meta.FindStatusCondition(conditions, condition); found != nil {
+		return found.Reason
+	}
+	return "nothing"
 }
 
 func (d *differences) expectOutcomes(
@@ -220,11 +250,9 @@ func (s *stage) checkRecords(ctx context.Context, d *differences) error {
 		run := &runs.Items[i]
 		want := expectations()[run.Spec.Cleaner]
 		d.expect(run.Name+": is the run of status.lastRun", s.runs[run.Spec.Cleaner], run.Name)
-		d.expect(
-			run.Name+": phase and reason",
-			run.Status.Phase+" "+v1alpha1.RunPhase(run.Status.Reason),
-			"Completed Completed",
-		)
+		// Both phases that are expected here have the name of their reason.
+		d.expect(run.Name+": phase", run.Status.Phase, want.reason)
+		d.expect(run.Name+": reason", run.Status.Reason, want.reason)
 		d.expect(run.Name+": action", run.Spec.Action, want.action)
 		d.expectOutcomes(run.Name, want, run.Status.RunCounts, run.Status.Objects)
 		d.expect(run.Name+": has notifications to send", run.HasPendingNotifications(), false)
@@ -258,7 +286,7 @@ func (s *stage) checkEvents(ctx context.Context, d *differences) error {
 	}
 	want := map[string]string{}
 	for cleaner, run := range s.runs {
-		want[cleaner] = fmt.Sprintf("%s about %s.", v1alpha1.ReasonCompleted, run)
+		want[cleaner] = fmt.Sprintf("%s about %s.", expectations()[cleaner].reason, run)
 	}
 	d.expect("Events on Cleaners", got, want)
 	var handled corev1.EventList
@@ -285,5 +313,22 @@ func (s *stage) checkLog(_ context.Context, d *differences) error {
 			*d = append(*d, "the manager's log: "+strings.TrimSpace(line))
 		}
 	}
+	return err
+}
+
+// checkPeople lets ann approve the plan, and wants ben to see the shop only.
+func (s *stage) checkPeople(ctx context.Context, d *differences) error {
+	said, err := s.quietly(ctx, "cleaner approve "+planner+" --as=ann --yes")
+	d.expect("ann's approval", strings.Contains(said, "ann approved the plan; CleanerRun "+planner), true)
+	sees := func(line string) string {
+		got, refused := s.quietly(ctx, line+" --as=ben -o name")
+		if refused != nil {
+			return "refused"
+		}
+		return strings.TrimSpace(got)
+	}
+	d.expect("Claims that ben sees", sees("get pvc orders -n shop"), "persistentvolumeclaim/orders")
+	d.expect("Cleaners that ben sees", sees("get cleaners"), "refused")
+	d.expect("ConfigMaps that ben sees elsewhere", sees("get configmaps -n kube-system"), "refused")
 	return err
 }

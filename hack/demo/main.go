@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The demo shows the main job on a control plane of its own, as a user of the plugin sees it: scan, preview, run and
-// restore, with one Cleaner that scans, one that deletes and one that changes, carried out by the real manager with the
-// rights it is shipped with. It stays up until Ctrl-C; with ONESHOT=1 it checks every outcome and ends by itself.
+// restore, with one Cleaner that scans, one that deletes, one that changes and one that waits for a person, carried out
+// by the real manager with the rights it is shipped with. It stays up until Ctrl-C; with ONESHOT=1 it checks every
+// outcome and ends by itself.
 // Arguments are flags for the manager: demo -- --log-level=debug.
 package main
 
@@ -62,13 +63,13 @@ func demo(ctx context.Context, oneshot bool, managerFlags []string, t *terminal)
 
 func (s *stage) perform(ctx context.Context, oneshot bool) error {
 	s.t.title("KubeCleaner: find what is stale in a cluster; report it, delete it or change it, on a schedule.")
-	for _, part := range []func(context.Context) error{s.setUp, s.play, s.startPage} {
+	for _, part := range []func(context.Context) error{s.setUp, s.play, s.startPages} {
 		if err := part(ctx); err != nil {
 			return err
 		}
 	}
 	if oneshot {
-		return errors.Join(s.check(ctx), s.page.check(ctx))
+		return errors.Join(s.check(ctx), s.checkPages(ctx))
 	}
 	s.lookAround()
 	<-ctx.Done()
@@ -78,10 +79,13 @@ func (s *stage) perform(ctx context.Context, oneshot bool) error {
 // lookAround says what to try while everything is up.
 func (s *stage) lookAround() {
 	s.t.heading("Look around in your browser")
-	if s.page == nil {
+	if len(s.pages) == 0 {
 		s.t.say("The page is not built: end the demo, and call make web demo. It needs Node 20.")
 	} else {
-		s.t.say(s.page.address + "    (you can open it once)")
+		s.t.say("Each address can be opened once, all of them in one browser:")
+	}
+	for _, p := range s.pages {
+		s.t.say(p.address + "    as " + p.person)
 	}
 	s.t.heading("Look around, in another terminal")
 	s.t.command("export KUBECONFIG=" + s.env.Kubeconfig)
@@ -90,7 +94,7 @@ func (s *stage) lookAround() {
 	}
 	s.t.command("export PATH=$PWD/bin:$PATH    # kubectl cleaner")
 	for _, line := range []string{
-		"kubectl cleaner dashboard    # the page, for another browser",
+		"kubectl cleaner dashboard --as ann    # the page again, as ann; without --as, as you",
 		"kubectl get cleaners",
 		"kubectl cleaner runs",
 		"kubectl cleaner scan -A",

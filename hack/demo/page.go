@@ -6,6 +6,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -15,8 +16,9 @@ import (
 	"strings"
 )
 
-// page is kubectl cleaner dashboard, as a process.
+// page is kubectl cleaner dashboard, as a process, for one person.
 type page struct {
+	person string
 	// address can be opened once.
 	address string
 	cmd     *exec.Cmd
@@ -28,12 +30,23 @@ func hasPage() bool {
 	return err == nil
 }
 
-// startPage serves the page as the administrator, if there is one.
-func (s *stage) startPage(ctx context.Context) error {
+// startPages serves the page to each person, if it is built.
+func (s *stage) startPages(ctx context.Context) error {
 	if !hasPage() {
 		return nil
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), filepath.Join("bin", "kubectl-cleaner"), "dashboard")
+	return errors.Join(
+		s.startPage(ctx, "you, the administrator"),
+		s.startPage(ctx, "ann, who may approve plans", "--as=ann"),
+		s.startPage(ctx, "ben, who sees the namespace shop only", "--as=ben", "--namespace=shop"),
+	)
+}
+
+func (s *stage) startPage(ctx context.Context, person string, flags ...string) error {
+	cmd := exec.CommandContext(
+		context.WithoutCancel(ctx),
+		filepath.Join("bin", "kubectl-cleaner"),
+		append([]string{"dashboard"}, flags...)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.env.Kubeconfig)
 	cmd.SysProcAttr = notForCtrlC()
 	out, err := cmd.StdoutPipe()
@@ -43,9 +56,10 @@ func (s *stage) startPage(ctx context.Context) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting the page: %w", err)
 	}
-	s.page = &page{cmd: cmd}
+	p := &page{person: person, cmd: cmd}
+	s.pages = append(s.pages, p)
 	// The control plane's own watchdog ends what is named in its directory, should the demo be killed.
-	pid := filepath.Join(s.env.Dir, "page.pid")
+	pid := filepath.Join(s.env.Dir, fmt.Sprintf("page-%d.pid", len(s.pages)))
 	if err := os.WriteFile(pid, []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600); err != nil {
 		return err
 	}
@@ -53,23 +67,27 @@ func (s *stage) startPage(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("starting the page: %w", err)
 	}
-	s.page.address = strings.TrimSpace(line)
+	p.address = strings.TrimSpace(line)
 	return nil
 }
 
 // stop ends the process.
 func (p *page) stop() {
-	if p != nil {
-		_ = p.cmd.Process.Kill()
-		_ = p.cmd.Wait()
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+// checkPages opens every page.
+func (s *stage) checkPages(ctx context.Context) error {
+	var errs []error
+	for _, p := range s.pages {
+		errs = append(errs, p.check(ctx))
 	}
+	return errors.Join(errs...)
 }
 
 // check opens the address as a browser does: it leads to the page, once.
 func (p *page) check(ctx context.Context) error {
-	if p == nil {
-		return nil
-	}
 	for _, want := range []int{http.StatusSeeOther, http.StatusUnauthorized} {
 		browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address, http.NoBody)

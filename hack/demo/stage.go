@@ -30,8 +30,8 @@ type stage struct {
 	env     *testenv.Env
 	client  client.Client
 	manager *manager
-	// page is nil without one.
-	page *page
+	// pages are empty where the page is not built.
+	pages []*page
 	// managerFlags are the user's.
 	managerFlags []string
 	// runs are the names of the CleanerRuns that were asked for, by Cleaner.
@@ -92,7 +92,9 @@ func (s *stage) tearDown() error {
 	if s.env == nil {
 		return nil
 	}
-	s.page.stop()
+	for _, p := range s.pages {
+		p.stop()
+	}
 	return errors.Join(s.manager.stop(), s.env.Stop())
 }
 

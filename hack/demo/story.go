@@ -6,10 +6,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,11 +22,12 @@ import (
 const (
 	requestAnnotation = v1alpha1.RunRequestedAtAnnotation
 	settleTimeout     = 30 * time.Second
-	// shopObjects are 8 ConfigMaps, kube-root-ca.crt and 2 Deployments.
-	shopObjects = 11
+	// shopObjects are 8 ConfigMaps, kube-root-ca.crt, 2 Deployments and 2 PersistentVolumeClaims.
+	shopObjects = 13
 
 	// The samples' Cleaners.
 	scanner, deleter, transformer = "unused-configmaps", "expired-configmaps", "pause-deployments"
+	planner                       = "delete-unused-configmaps"
 
 	listConfigMaps  = "get configmaps -n shop -o custom-columns-file=hack/demo/configmaps.columns"
 	listDeployments = "get deployments -n shop -o custom-columns-file=hack/demo/deployments.columns"
@@ -32,7 +35,9 @@ const (
 
 // play tells the story, one scene after the other.
 func (s *stage) play(ctx context.Context) error {
-	for _, scene := range []func(context.Context) error{s.open, s.scan, s.remove, s.change, s.restore, s.lookBack} {
+	for _, scene := range []func(context.Context) error{
+		s.open, s.scan, s.remove, s.change, s.restore, s.approve, s.lookBack,
+	} {
 		if err := scene(ctx); err != nil {
 			return err
 		}
@@ -56,10 +61,22 @@ func (s *stage) open(ctx context.Context) error {
 				return false, nil
 			}
 		}
-		var err error
+		bound, err := s.claimsBound(ctx)
+		if !bound || err != nil {
+			return false, err
+		}
 		s.before, err = s.look(ctx)
 		return len(s.before) == shopObjects, err
 	})
+}
+
+// claimsBound reports whether each claim has its volume: only then is it known what its deletion frees.
+func (s *stage) claimsBound(ctx context.Context) (bool, error) {
+	var claims corev1.PersistentVolumeClaimList
+	err := s.client.List(ctx, &claims, client.InNamespace("shop"))
+	return !slices.ContainsFunc(claims.Items, func(c corev1.PersistentVolumeClaim) bool {
+		return c.Status.Phase != corev1.ClaimBound
+	}), err
 }
 
 func (s *stage) scan(ctx context.Context) error {
@@ -122,6 +139,22 @@ func (s *stage) restore(ctx context.Context) error {
 	s.t.say("")
 	s.t.say("It is annotated, and no Cleaner touches it until you remove the annotation:")
 	return s.kubectl(ctx, "cleaner preview expired-configmaps --only ConfigMap/shop/promo-spring --progress=none")
+}
+
+// approve makes a plan, and leaves it to whoever looks.
+func (s *stage) approve(ctx context.Context) error {
+	s.t.heading("5. Approve: a person decides")
+	s.t.say("This Cleaner deletes what nothing uses, but only after a person has approved its plan:")
+	if err := s.runNow(ctx, planner, "delete_unused_configmaps.yaml"); err != nil {
+		return err
+	}
+	s.t.say("")
+	s.t.say("Nothing was touched. The plan waits:")
+	if err := s.kubectl(ctx, "cleaner runs --waiting"); err != nil {
+		return err
+	}
+	s.t.say("To decide, call kubectl cleaner approve " + s.runs[planner] + ", or open Plans on the page.")
+	return nil
 }
 
 // lookBack shows where one sees later what happened.

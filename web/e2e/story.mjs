@@ -1,22 +1,22 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Plays the main story on a real server with an operator, such as make demo: node e2e/story.mjs URL [URL OF A SECOND PERSON],
-// where URL is what kubectl cleaner dashboard prints. It makes a Cleaner that deletes ConfigMaps of the namespace shop, and
-// restores one of them. SHOTS=DIR keeps screenshots.
+// Plays the main story on the three addresses that make web demo prints: node e2e/story.mjs ADMINISTRATOR ANN BEN. It makes a
+// Cleaner that deletes the unused volume of the namespace shop, and restores its claim. SHOTS=DIR keeps screenshots.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { audit, launch, watch } from './browser.mjs';
 
-const [entry, second] = process.argv.slice(2);
+const [administrator, ann, ben] = process.argv.slice(2);
 const shots = process.env.SHOTS;
 if (shots) mkdirSync(shots, { recursive: true });
 const browser = await launch();
+const context = await browser.newContext({ viewport: { width: 1280, height: 900 } }); // one for all, as for whoever tries it
 const problems = [];
 
 async function enter(url) {
-  const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+  const page = await context.newPage();
   problems.push(watch(page, new URL(url).origin));
   await page.goto(url);
   await page.locator('nav').first().waitFor();
@@ -33,11 +33,11 @@ async function step(page, text) {
 const button = (page, name) => page.getByRole('button', { name, exact: true });
 const link = (page, name) => page.getByRole('link', { name });
 
-const maker = await enter(entry);
+const maker = await enter(administrator);
 const name = `story-${Date.now()}`;
 
 await link(maker, 'Findings').first().click();
-await link(maker, /shop\/old-banner/).first().click();
+await link(maker, /shop\/orders-2023/).first().click();
 await maker.getByText('Nothing uses it.').waitFor();
 await step(maker, 'finds an unused object, and sees why');
 
@@ -58,39 +58,45 @@ await button(maker, 'Run now').click();
 await maker.getByRole('dialog').getByRole('button', { name: 'Run now' }).click();
 await link(maker, 'Look at the plan').waitFor();
 await step(maker, 'makes the Cleaner and runs it: a plan waits');
+await link(maker, 'Look at the plan').click();
+await button(maker, 'Approve …').waitFor();
 
-const approver = second ? await enter(second) : maker;
+const approver = await enter(ann);
 await link(approver, 'Overview').first().click();
 await link(approver, `Look at the plan of ${name}`).click();
-await link(approver, /shop\/old-banner/).waitFor();
+await link(approver, /shop\/orders-2023/).waitFor();
 await button(approver, 'Approve …').click();
-await approver.getByLabel('Reason (optional)').fill('nobody uses them');
+await approver.getByLabel('Reason (optional)').fill('nobody uses it');
 await button(approver, 'Approve').click();
-const carriedOut = link(approver, new RegExp(`^run ${name}-`));
-await carriedOut.waitFor();
-await step(approver, 'a person approves the plan');
+await link(approver, new RegExp(`^run ${name}-`)).waitFor();
+await step(approver, 'a second person approves the plan');
 
-await carriedOut.click();
-await approver.locator('.stages li', { hasText: 'Acted' }).getByText(/done, took/).waitFor();
-await approver.locator('td', { hasText: 'approved the plan: nobody uses them' }).waitFor();
-await approver.getByRole('button', { name: /^Restore from/ }).waitFor();
-await step(approver, 'watches the run');
+await link(maker, new RegExp(`^run ${name}-`)).click(); // the page was open while it waited
+await maker.locator('.stages li', { hasText: 'Acted' }).getByText(/done, took/).waitFor();
+await maker.locator('td', { hasText: 'approved the plan: nobody uses it' }).waitFor();
+await maker.getByRole('button', { name: /^Restore from/ }).waitFor();
+await step(maker, 'watches the run');
 
-await approver.getByRole('button', { name: /^Restore from/ }).click();
-await approver.getByRole('button', { name: 'Compare ConfigMap shop/old-banner with live' }).click();
-await approver.getByText('It does not exist now. A restore makes this:').waitFor();
-await step(approver, 'compares a copy with what is there');
-await approver.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
-await approver.getByLabel('Restore ConfigMap shop/old-banner').check();
-await button(approver, 'Restore 1 object …').click();
-await button(approver, 'Restore 1 object').click();
-await approver.locator('.toast', { hasText: 'Restored 1 object.' }).waitFor();
-await step(approver, 'restores an object');
+await maker.getByRole('button', { name: /^Restore from/ }).click();
+await maker.getByRole('button', { name: 'Compare PersistentVolumeClaim shop/orders-2023 with live' }).click();
+await maker.getByText('It does not exist now. A restore makes this:').waitFor();
+await step(maker, 'compares a copy with what is there');
+await maker.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+await maker.getByLabel('Restore PersistentVolumeClaim shop/orders-2023').check();
+await button(maker, 'Restore 1 object …').click();
+await button(maker, 'Restore 1 object').click();
+await maker.locator('.toast', { hasText: 'Restored 1 object.' }).waitFor();
+await step(maker, 'restores an object');
 
-await link(approver, 'Cleaners').first().click();
-await link(approver, name).click();
-await approver.locator('h2', { hasText: 'History' }).waitFor();
-await step(approver, 'reads the history');
+await link(maker, 'Cleaners').first().click();
+await link(maker, name).click();
+await maker.locator('h2', { hasText: 'History' }).waitFor();
+await step(maker, 'reads the history');
+
+const other = await enter(ben);
+await link(other, 'Findings').first().click();
+await link(other, /shop\/old-banner/).first().waitFor();
+await step(other, 'a person with one namespace sees its findings');
 
 assert.deepEqual(problems.flat(), []);
 await browser.close();
