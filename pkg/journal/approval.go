@@ -7,17 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
-
-// otherName is what the ValidatingAdmissionPolicy of config/approval says to who approves in somebody else's name.
-const otherName = "is not the user of this request"
 
 // NotApprovedError says why an approval does not count. Only a person can do something about it.
 type NotApprovedError struct{ Why string }
@@ -56,42 +51,7 @@ func (j *Journal) Decision(
 	if err := j.CheckApprovals(ctx); err != nil {
 		return &said, err
 	}
-	return &said, j.isOlder(ctx, &said)
-}
-
-// isOlder refuses an approval that is older than the run that made the plan. The names of runs can be foreseen, and
-// the plan of the same objects has the same hash: somebody could have forged it while nothing guarded approvals.
-func (j *Journal) isOlder(ctx context.Context, said *v1alpha1.CleanerApproval) error {
-	record, err := j.Find(ctx, said.Name)
-	switch {
-	case err != nil:
-		return err
-	case record != nil && said.CreationTimestamp.Before(&record.CreationTimestamp):
-		return notApproved("CleanerApproval %s is older than the run that made the plan", said.Name)
-	}
-	return nil
-}
-
-// CheckApprovals asks the API server, as a dry run, to create an approval in somebody else's name. It must refuse by
-// the policy, or else anybody could approve: a NotApprovedError then says so.
-func (j *Journal) CheckApprovals(ctx context.Context) error {
-	forged := &v1alpha1.CleanerApproval{
-		ObjectMeta: metav1.ObjectMeta{Name: "kubecleaner-check-0"},
-		Spec: v1alpha1.CleanerApprovalSpec{
-			Cleaner: "kubecleaner-check", Run: "kubecleaner-check-0", PlanHash: "0", By: "kubecleaner-check:nobody",
-			Decision: v1alpha1.DecisionApprove, Reason: "This must be refused: it shows that the policy is in force.",
-		},
-	}
-	err := j.client.Create(ctx, forged, client.DryRunAll)
-	switch {
-	case err != nil && strings.Contains(err.Error(), otherName):
-		return nil
-	case err != nil && object.MayPass(err):
-		return wrap("checking that approvals are guarded", err)
-	case err != nil:
-		return notApproved("no approval counts, because the operator cannot find out whether the ValidatingAdmissionPolicy of approvals is in force: %s", err)
-	}
-	return notApproved("no approval counts, because the ValidatingAdmissionPolicy of approvals or its binding is not in force, so that anybody could approve; deploy KubeCleaner's manifests or its chart again")
+	return &said, j.checkAge(ctx, &said)
 }
 
 // Approved is the plan that a run of the Cleaner may carry out: the one that a record has, that a person approved, and

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -104,6 +105,28 @@ func (l *life) backdateApproval() {
 	must(l.t, err)
 	l.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/cleanerapprovals/"+name) {
+			return answer(r, http.StatusOK, body), nil
+		}
+		return nil, nil
+	})
+}
+
+// changePolicyAfterApproval has the operator see the policies' bindings as if they were created with the approval.
+func (l *life) changePolicyAfterApproval() {
+	var said v1alpha1.CleanerApproval
+	must(l.t, l.user.Get(l.t.Context(), client.ObjectKey{Name: l.now.Status.Plan.Run}, &said))
+	var bindings admissionv1.ValidatingAdmissionPolicyBindingList
+	admin, err := client.New(env.Config, client.Options{})
+	must(l.t, err)
+	must(l.t, admin.List(l.t.Context(), &bindings))
+	bindings.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicyBindingList"))
+	for i := range bindings.Items {
+		bindings.Items[i].CreationTimestamp = said.CreationTimestamp
+	}
+	body, err := json.Marshal(bindings)
+	must(l.t, err)
+	l.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/validatingadmissionpolicybindings") {
 			return answer(r, http.StatusOK, body), nil
 		}
 		return nil, nil

@@ -31,6 +31,7 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 		open bool // the API server takes approvals in any name
 		gone bool // the operator may not read approvals
 		old  bool // somebody made the approval before there was a plan
+		away bool // the policy was changed after somebody made the approval
 		text string
 	}{
 		"of another plan": {
@@ -40,6 +41,7 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 		"that the operator may not read": {gone: true, text: "the operator cannot read CleanerApproval"},
 		"without the policy":             {open: true, text: "is not in force, so that anybody could approve"},
 		"older than the run":             {old: true, text: "is older than the run that made the plan"},
+		"older than the policy":          {away: true, text: "is not newer than the ValidatingAdmissionPolicy of approvals or its binding"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,6 +69,9 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 			l.decide("alice", v1alpha1.DecisionApprove, edit)
 			if test.old {
 				l.backdateApproval()
+			}
+			if test.away {
+				l.changePolicyAfterApproval()
 			}
 			l.clock.Step(time.Minute)
 			l.wantEvents("AwaitingApproval", "")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,6 +78,23 @@ func deploy(t *testing.T) {
 			return false, nil
 		}
 		return err == nil, err
+	}))
+	awaitSecond(t)
+}
+
+// awaitSecond waits for the second to end in which the policies were created: approvals of that second do not count.
+func awaitSecond(t *testing.T) {
+	t.Helper()
+	admin, err := client.New(env.Config, client.Options{})
+	must(t, err)
+	var began time.Time
+	must(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "what-time-is-it", Namespace: "default"}}
+		err := admin.Create(ctx, probe, client.DryRunAll)
+		if began.IsZero() {
+			began = probe.CreationTimestamp.Time
+		}
+		return probe.CreationTimestamp.After(began), err
 	}))
 }
 
