@@ -11,23 +11,24 @@ import (
 // doubt makes no Cascading finding surer than the least sure of its users.
 func (f *Finder) doubt() {
 	weak := map[graph.Name]bool{}
-	var cascading []*Finding
+	var cascading []*candidate
 	for _, candidates := range f.candidates {
 		for _, c := range candidates {
 			switch {
 			case !c.isFound:
 			case c.found.Type == v1alpha1.FindingCascading:
-				cascading = append(cascading, &c.found)
-			case isWeakUser(&c.found):
-				weak[nameOf(&c.found)] = true
+				cascading = append(cascading, c)
+			case isWeakUser(c.found):
+				weak[c.object()] = true
 			}
 		}
 	}
 	for changed := len(weak) > 0; changed; { // what is used by what is Cascading may be Cascading, too
 		changed = false
-		for _, found := range cascading {
+		for _, c := range cascading {
+			found := c.found
 			if user, is := leastSure(found, weak); is && found.Confidence != v1alpha1.ConfidenceWeak {
-				found.Confidence, changed, weak[nameOf(found)] = v1alpha1.ConfidenceWeak, true, true
+				found.Confidence, changed, weak[c.object()] = v1alpha1.ConfidenceWeak, true, true
 				found.Reason += "; it is not sure that nothing needs " + user.String()
 			}
 		}

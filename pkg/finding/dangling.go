@@ -115,7 +115,7 @@ func hasRun(job *object.Parts) bool {
 
 // judgeDangling finds what names something that is proved absent.
 func judgeDangling(f *Finder, c *candidate) *Finding {
-	found := c.found
+	found := c.finding()
 	for _, user := range c.names {
 		if f.isAbsent(user.Name) {
 			found.Users = append(found.Users, user)

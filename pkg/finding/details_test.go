@@ -311,7 +311,7 @@ func TestOneNamespace(t *testing.T) {
 	}
 	want := "ConfigMap shop/a Unused unknown\nPersistentVolumeClaim shop/a Unused unknown\nServiceAccount shop/a Unused unknown\n" +
 		"RoleBinding shop/elsewhere Unused unknown\nRoleBinding shop/here Unused"
-	if got := lines(f.Findings()); got != want {
+	if got := lines(slices.Collect(f.Findings())); got != want {
 		t.Errorf("found:\n%s\nwant:\n%s", got, want)
 	}
 }
@@ -350,7 +350,7 @@ func TestNamedFromElsewhere(t *testing.T) {
 					}
 				}
 			}
-			got := strings.NewReplacer("Secret ", "", " Unused", "", "\n", "; ").Replace(lines(f.Findings()))
+			got := strings.NewReplacer("Secret ", "", " Unused", "", "\n", "; ").Replace(lines(slices.Collect(f.Findings())))
 			if got != test.want {
 				t.Errorf("found %s, want %s", got, test.want)
 			}

@@ -48,10 +48,10 @@ func isMarked(texts object.JSON) bool {
 func lookExpired(f *Finder, o *object.Parts) *candidate {
 	found := Finding{Marks: marksOf(o), Kind: o.Kind}
 	if told := found.Expired(f.Now); told != nil {
-		return &candidate{found: *told, isFound: true}
+		return &candidate{found: told, isFound: true}
 	}
 	if f.EachDialect && found.isExpiredByOne(f.Now) {
-		return &candidate{found: found, isFound: true}
+		return &candidate{found: &found, isFound: true}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@
 package finding_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func TestDialects(t *testing.T) {
 			})
 			o := load(t, of("v1 ConfigMap shop/a", "creationTimestamp: "+ago(2*time.Hour)+", annotations: {"+test.marks+"}"), 1, kinds)
 			f.Look(f.Lists()[0], o)
-			found := f.Findings()
+			found := slices.Collect(f.Findings())
 			if told := len(found) == 1; told != (each || test.all != "") {
 				t.Errorf("%s: %d findings with each dialect: %t", name, len(found), each)
 			}

@@ -4,7 +4,6 @@
 package finding
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -89,6 +88,10 @@ type Finder struct {
 	searches map[*row]*search
 	// parts are those of the object that is looked at. Nobody keeps them.
 	parts object.Parts
+	// kind is that of the last candidate, for those that follow it.
+	kind *object.Kind
+	// said are the findings that candidates share.
+	said map[sameness]*Finding
 	// judged is the finding that judgeUse made last: there may be very many.
 	judged Finding
 	bytes  int64
@@ -102,7 +105,7 @@ func New(options Options) *Finder {
 	f := &Finder{
 		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{},
 		elsewhere: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
-		candidates: map[types.UID][]*candidate{}, notes: newNotes(), details: newDetails(),
+		candidates: map[types.UID][]*candidate{}, said: map[sameness]*Finding{}, notes: newNotes(), details: newDetails(),
 	}
 	clusterScoped := map[schema.GroupKind]bool{}
 	for _, kind := range options.Served {
@@ -194,10 +197,16 @@ func (f *Finder) noteObject(list List, o *object.Parts) {
 // keep keeps a candidate. An object may pass twice, when a list had to begin anew.
 func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 	c.row = r
-	c.found.Kind, c.found.UID, c.found.Created = o.Kind, types.UID(string(o.UID)), o.Created
-	c.found.Namespace, c.found.Name = unique.Make(o.Namespace).Value(), strings.Clone(o.Name)
-	c.found.Type = r.typ
-	c.found.Managed = f.managedBy(o)
+	if f.kind == nil || *f.kind != o.Kind {
+		kind := o.Kind
+		f.kind = &kind
+	}
+	c.kind, c.uid, c.created = f.kind, types.UID(string(o.UID)), o.Created
+	c.namespace, c.name = unique.Make(o.Namespace).Value(), strings.Clone(o.Name)
+	c.managed = f.managedBy(o)
+	if c.found != nil {
+		c.found.Type = r.typ
+	}
 	c.reported = isReported(o)
 	c.excluded = f.Include != nil && !f.Include(o.Object)
 	known := f.candidates[o.UID]
@@ -205,95 +214,9 @@ func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 		known[i] = c
 		return
 	}
-	f.candidates[c.found.UID] = append(known, c)
-	f.bytes += int64(
-		512 + len(o.Namespace) + len(o.Name) + 192*len(c.names) + len(c.found.Reason) + 128*len(c.found.Marks),
-	)
-}
-
-// Findings judges, after all lists were read. They are in the order of kinds, namespaces and names.
-func (f *Finder) Findings() []*Finding {
-	f.prepare()
-	for changed := true; changed; { // what is unused uses nothing: what it names may be found in the next round
-		changed = f.judgeAll()
+	f.candidates[c.uid] = append(known, c)
+	f.bytes += int64(640 + len(o.Namespace) + len(o.Name) + 192*len(c.names))
+	if c.found != nil {
+		f.bytes += int64(len(c.found.Reason) + 128*len(c.found.Marks))
 	}
-	f.doubt()
-	var all []*Finding
-	for _, candidates := range f.candidates {
-		for _, c := range candidates {
-			if c.isFound && !c.excluded && f.wantsType(&c.found) && !leadsNowhere(c, candidates) {
-				all = append(all, &c.found)
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b *Finding) int {
-		return cmp.Or(
-			cmp.Compare(a.Kind.Group, b.Kind.Group),
-			cmp.Compare(a.Kind.Kind, b.Kind.Kind),
-			cmp.Compare(a.Namespace, b.Namespace),
-			cmp.Compare(a.Name, b.Name),
-			cmp.Compare(a.Type, b.Type),
-		)
-	})
-	return all
-}
-
-// judgeAll judges the candidates that are not found yet. It reports whether this may change what is said of others.
-func (f *Finder) judgeAll() (changed bool) {
-	for _, candidates := range f.candidates {
-		for _, c := range candidates {
-			if c.isFound {
-				continue
-			}
-			if finding := f.judge(c); finding != nil {
-				c.found, c.isFound = *finding, true
-				changed = f.usesNothing(&c.found) || changed
-			}
-		}
-	}
-	return changed
-}
-
-// leadsNowhere reports whether what an object names in vain is all that it is for: it is unused, by another candidate
-// of it, and not dangling.
-func leadsNowhere(c *candidate, all []*candidate) bool {
-	return c.found.Type == v1alpha1.FindingDangling && slices.ContainsFunc(all, func(other *candidate) bool {
-		return other.row.typ == v1alpha1.FindingUnused && other.isFound && len(other.found.Unknown) == 0
-	})
-}
-
-// judge says what was found of a candidate.
-func (f *Finder) judge(c *candidate) *Finding {
-	switch {
-	case c.row.judge != nil:
-		return c.row.judge(f, c)
-	case c.decide != nil:
-		return c.decide(f, c.found)
-	}
-	found := c.found
-	return &found
-}
-
-// prepare begins to judge. It takes note of what looks idle and is not.
-func (f *Finder) prepare() {
-	f.searches = map[*row]*search{}
-	f.graph.SetAwake(func(name graph.Name) bool { return f.scaled[name] || f.asleep[name.Namespace] })
-}
-
-func (f *Finder) wantsType(found *Finding) bool {
-	return f.Wanted == nil || slices.Contains(f.Wanted, Want{found.Kind.GroupKind(), found.Type})
-}
-
-// usesNothing takes note of an object that uses nothing. What is unknown may use what it names.
-func (f *Finder) usesNothing(found *Finding) bool {
-	switch found.Type {
-	case v1alpha1.FindingUnused, v1alpha1.FindingCascading, v1alpha1.FindingIdle:
-	default:
-		return false
-	}
-	if len(found.Unknown) > 0 {
-		return false
-	}
-	f.graph.SetIdle(graph.Name{GroupKind: found.Kind.GroupKind(), Namespace: found.Namespace, Name: found.Name})
-	return true
 }

@@ -233,7 +233,7 @@ func findWith(t testing.TB, s scenario, options finding.Options) []*finding.Find
 	for _, list := range f.Details() {
 		pass(list)
 	}
-	return f.Findings()
+	return slices.Collect(f.Findings())
 }
 
 func objectsOf(t testing.TB, s scenario, kinds []object.Kind) (all []object.Object) {

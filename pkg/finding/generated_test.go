@@ -96,7 +96,7 @@ func judge(options finding.Options, objects []object.Object) []*finding.Finding 
 			f.Look(list, o)
 		}
 	}
-	return f.Findings()
+	return slices.Collect(f.Findings())
 }
 
 // clusterScoped are kinds of the table that have no namespace, beside those of the tests' resources.

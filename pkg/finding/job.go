@@ -118,7 +118,7 @@ func lookSuspendedCronJob(_ *Finder, o *object.Parts) *candidate {
 
 // suspended finds what is suspended, unless kube-green suspends it for the night.
 func suspended(since time.Time) *candidate {
-	return &candidate{found: Finding{Since: since}, decide: func(f *Finder, found Finding) *Finding {
+	return &candidate{found: &Finding{Since: since}, decide: func(f *Finder, found Finding) *Finding {
 		if f.asleep[found.Namespace] {
 			return nil
 		}

@@ -115,7 +115,7 @@ func nameOf(found *Finding) graph.Name {
 
 // judgeNamed finds what nothing names, or only what is idle or unused itself.
 func judgeNamed(f *Finder, c *candidate) *Finding {
-	return f.judgeUse(c, f.graph.Use(nameOf(&c.found)))
+	return f.judgeUse(c, f.graph.Use(c.object()))
 }
 
 // judgeUse finds what is not used, after all sources of uses were read. The finding is valid until the next call.
@@ -124,7 +124,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 		return nil
 	}
 	search := f.searchFor(c.row)
-	f.judged = c.found
+	f.judged = c.finding()
 	found := &f.judged
 	found.Searched, found.Unknown = search.kinds, search.unread
 	mentioned, inText := f.graph.IsMentioned(nameOf(found)) && !c.reported, f.inText(c)

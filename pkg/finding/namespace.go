@@ -153,7 +153,7 @@ func lookLease(f *Finder, o *object.Parts) *candidate {
 	}
 	holder, _, _ := strings.Cut(spec.Field("holderIdentity").Text(), "_")
 	pod := graph.Name{GroupKind: pods, Namespace: o.Namespace, Name: holder}
-	return &candidate{found: Finding{Since: renewed}, decide: func(f *Finder, found Finding) *Finding {
+	return &candidate{found: &Finding{Since: renewed}, decide: func(f *Finder, found Finding) *Finding {
 		if holder != "" && f.graph.IsPresent(pod) {
 			return nil
 		}

@@ -86,7 +86,7 @@ func lookFinishedPod(_ *Finder, o *object.Parts) *candidate {
 
 // certain is a candidate that needs nothing else to be known.
 func certain(reason string, since time.Time) *candidate {
-	return &candidate{found: Finding{Reason: reason, Since: since, Confidence: v1alpha1.ConfidenceCertain}}
+	return &candidate{found: &Finding{Reason: reason, Since: since, Confidence: v1alpha1.ConfidenceCertain}}
 }
 
 // isHook reports whether Helm or Argo CD made the object for one moment, and deletes it by its own rules.

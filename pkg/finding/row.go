@@ -5,8 +5,10 @@ package finding
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -65,11 +67,18 @@ type row struct {
 	judge func(f *Finder, c *candidate) *Finding
 }
 
-// candidate is what is kept of an object until all have passed.
+// candidate is what is kept of an object until all have passed. There may be very many.
 type candidate struct {
 	row *row
-	// found is what is known of it already. When isFound is true, it is the finding.
-	found   Finding
+	// kind, namespace, name, uid and created are the object's, and managed names what manages it.
+	kind            *object.Kind
+	namespace, name string
+	uid             types.UID
+	created         time.Time
+	managed         string
+	// found is what else is known of it already. Nil when nothing is. When isFound is true, it is the finding, and other
+	// candidates may have the same.
+	found   *Finding
 	isFound bool
 	// excluded is true of what is judged, but not told.
 	excluded bool
@@ -79,4 +88,20 @@ type candidate struct {
 	names []graph.User
 	// decide says what was found. Nil when that is known already.
 	decide func(f *Finder, found Finding) *Finding
+}
+
+// finding is what is known of the candidate, with its object.
+func (c *candidate) finding() Finding {
+	found := Finding{Type: c.row.typ}
+	if c.found != nil {
+		found = *c.found
+	}
+	found.Kind, found.Namespace, found.Name = *c.kind, c.namespace, c.name
+	found.UID, found.Created, found.Managed = c.uid, c.created, c.managed
+	return found
+}
+
+// object names the candidate's object.
+func (c *candidate) object() graph.Name {
+	return graph.Name{GroupKind: c.kind.GroupKind(), Namespace: c.namespace, Name: c.name}
 }

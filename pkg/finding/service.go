@@ -47,16 +47,16 @@ func lookService(f *Finder, o *object.Parts) *candidate {
 	f.graph.Select(graph.NameOf(o.Object), labels.SelectorFromSet(set))
 	c := &candidate{}
 	if isBalancer {
-		c.found.Frees.LoadBalancers = 1
+		c.found = &Finding{Frees: Resources{LoadBalancers: 1}}
 	}
 	return c
 }
 
 func judgeService(f *Finder, c *candidate) *Finding {
-	if f.hasEndpoint(c.found.Namespace, c.found.Name) {
+	if f.hasEndpoint(c.namespace, c.name) {
 		return nil
 	}
-	name := nameOf(&c.found)
+	name := c.object()
 	use, selected := f.graph.Use(name), f.graph.Selected(name)
 	use.Live = use.Live || selected.Live
 	use.Users = append(use.Users, selected.Users...)

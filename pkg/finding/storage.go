@@ -46,35 +46,34 @@ func lookClaim(f *Finder, o *object.Parts) *candidate {
 	if c == nil {
 		return nil
 	}
+	c.found = &Finding{Frees: Resources{VolumeBytes: o.VolumeBytes()}}
 	if condition := conditionOf(o, "Unused"); condition.Field("status").Text() == "True" {
 		c.found.Since = timeAt(condition.Field("lastTransitionTime"))
 	}
-	c.found.Frees.VolumeBytes = o.VolumeBytes()
 	return c
 }
 
 // lookVolume looks at a volume. One that is Available waits for a claim.
 func lookVolume(_ *Finder, o *object.Parts) *candidate {
 	status, spec := o.At("status"), o.At("spec")
-	var c candidate
+	found := &Finding{
+		Confidence: v1alpha1.ConfidenceCertain, Since: timeAt(status.Field("lastPhaseTransitionTime")),
+		Frees: Resources{VolumeBytes: o.VolumeBytes()},
+	}
 	switch phase := status.Field("phase").Text(); phase {
 	case "Released":
 		claim := spec.Field("claimRef")
 		name := graph.Name{GroupKind: claims, Namespace: claim.Field("namespace").Text(), Name: claim.Field("name").Text()}
-		c.found.Reason = "it is Released: its claim was " + name.String()
+		found.Reason = "it is Released: its claim was " + name.String()
 	case "Failed":
-		c.found.Reason = "its reclamation failed: " + status.Field("message").Text()
+		found.Reason = "its reclamation failed: " + status.Field("message").Text()
 	default:
 		return nil
 	}
 	if policy := spec.Field("persistentVolumeReclaimPolicy").Text(); policy != "" {
-		c.found.Reason += " (reclaim policy " + policy + ")"
+		found.Reason += " (reclaim policy " + policy + ")"
 	}
-	c.found.Confidence = v1alpha1.ConfidenceCertain
-	c.found.Since = timeAt(status.Field("lastPhaseTransitionTime"))
-	c.found.Frees.VolumeBytes = o.VolumeBytes()
-	c.decide = decideVolume
-	return &c
+	return &candidate{found: found, decide: decideVolume}
 }
 
 // decideVolume finds a volume that no claim waits for: one that is to be claimed again is Released until somebody

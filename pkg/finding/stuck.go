@@ -69,7 +69,7 @@ func lookStuck(f *Finder, o *object.Parts) *candidate {
 	}
 	f.explain(stuckKinds...)
 	return &candidate{
-		found:  Finding{Confidence: v1alpha1.ConfidenceCertain, Since: since},
+		found:  &Finding{Confidence: v1alpha1.ConfidenceCertain, Since: since},
 		decide: func(f *Finder, found Finding) *Finding { return f.explainStuck(found, s) },
 	}
 }

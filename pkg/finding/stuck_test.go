@@ -5,6 +5,7 @@ package finding_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,7 +188,7 @@ func TestDetailsChangeNoVerdict(t *testing.T) {
 		t.Errorf("%d lists tell more, and %d when asked again", len(details), len(again))
 	}
 	want := "HorizontalPodAutoscaler shop/a Unused\nWidget shop/a Stuck"
-	if got := lines(f.Findings()); got != want {
+	if got := lines(slices.Collect(f.Findings())); got != want {
 		t.Errorf("found:\n%s\nwant:\n%s", got, want)
 	}
 }

@@ -60,10 +60,10 @@ func (f *Finder) seek() {
 			if !c.row.mayStandInTexts() {
 				continue
 			}
-			if f.sought[c.found.Namespace] == nil {
-				f.sought[c.found.Namespace] = map[string]string{}
+			if f.sought[c.namespace] == nil {
+				f.sought[c.namespace] = map[string]string{}
 			}
-			f.sought[c.found.Namespace][c.found.Name] = ""
+			f.sought[c.namespace][c.name] = ""
 			f.bytes += 80
 		}
 	}
@@ -87,8 +87,8 @@ func (f *Finder) inText(c *candidate) string {
 	switch {
 	case !c.row.mayStandInTexts() || c.reported:
 		return ""
-	case f.sought[c.found.Namespace][c.found.Name] != "":
-		return "its name stands in " + f.sought[c.found.Namespace][c.found.Name]
+	case f.sought[c.namespace][c.name] != "":
+		return "its name stands in " + f.sought[c.namespace][c.name]
 	case f.unread[configMaps] != nil:
 		return "its name may stand in the data of a ConfigMap, and these could not be read"
 	}

@@ -4,6 +4,7 @@
 package finding_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,7 +83,7 @@ func TestSourcesAreWhatWasCounted(t *testing.T) {
 			}
 		}
 		searched, unread := f.Sources(gk(kind))
-		found := f.Findings()
+		found := slices.Collect(f.Findings())
 		if len(found) != 1 || found[0].Searched != len(searched) || len(unread) > 0 {
 			t.Errorf("%s: the finding counts %d kinds, and %d are listed: %v", kind, found[0].Searched, len(searched), searched)
 		}

@@ -67,7 +67,7 @@ func lookIdle(_ *Finder, o *object.Parts) *candidate {
 		progress.After(since) {
 		since = progress
 	}
-	return &candidate{found: Finding{Since: since}, decide: decideIdle}
+	return &candidate{found: &Finding{Since: since}, decide: decideIdle}
 }
 
 // decideIdle finds a workload that nothing scales up when it is needed.
@@ -94,7 +94,7 @@ func lookUnavailable(f *Finder, o *object.Parts) *candidate {
 	if isZero(o.At("spec", "replicas")) {
 		return nil
 	}
-	c := &candidate{decide: decideUnavailable}
+	c := &candidate{found: &Finding{}, decide: decideUnavailable}
 	if progress := conditionOf(o, "Progressing"); progress.Field("status").Text() == "False" {
 		c.found.Reason = "its rollout does not progress: " + progress.Field("reason").Text()
 		c.found.Since = timeAt(progress.Field("lastTransitionTime"))
@@ -125,7 +125,7 @@ func lookIdleDaemonSet(_ *Finder, o *object.Parts) *candidate {
 		status.Field("observedGeneration").String() != o.At("metadata", "generation").String() {
 		return nil
 	}
-	return &candidate{found: Finding{Reason: "no Node is to run it", Confidence: v1alpha1.ConfidenceLikely}}
+	return &candidate{found: &Finding{Reason: "no Node is to run it", Confidence: v1alpha1.ConfidenceLikely}}
 }
 
 // lookReplicaSet looks at one that no Deployment keeps. Those that one keeps are for a rollback, and it deletes what is

@@ -64,7 +64,7 @@ func TestDetails(t *testing.T) {
 				t.Fatal(err)
 			}
 			reason := ""
-			for _, f := range finder.Findings() {
+			for f := range finder.Findings() {
 				reason += f.Reason
 			}
 			if !strings.Contains(reason, test.want) || (reason == "") != (test.want == "") {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -71,15 +72,15 @@ func For(
 	memory.GiveBack(memory.Taken() - before)
 	found := newFound(cleaner, all, counts, options.Now)
 	if err := memory.Take(found.bytes); err != nil {
-		return nil, fmt.Errorf("the %d findings are too many: %w", len(all), err)
+		return nil, fmt.Errorf("the %d findings are too many: %w", len(found.found), err)
 	}
 	return found, nil
 }
 
-func newFound(cleaner *v1alpha1.Cleaner, all []*finding.Finding, counts guard.Counts, now time.Time) *Found {
+func newFound(cleaner *v1alpha1.Cleaner, all iter.Seq[*finding.Finding], counts guard.Counts, now time.Time) *Found {
 	f := &Found{
 		selectors: cleaner.Spec.ResourcePolicySet.ResourceSelectors, counts: counts, now: now,
-		found: make(map[foundKey]*finding.Finding, len(all)), known: map[foundKey]bool{},
+		found: map[foundKey]*finding.Finding{}, known: map[foundKey]bool{},
 	}
 	f.add(all)
 	return f

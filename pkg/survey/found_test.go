@@ -5,6 +5,7 @@ package survey
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -56,7 +57,7 @@ func TestFound(t *testing.T) {
 				}
 				all = append(all, f)
 			}
-			f := newFound(c, all, nil, time.Unix(0, 0))
+			f := newFound(c, slices.Values(all), nil, time.Unix(0, 0))
 			candidate := object.Candidate{Object: object.Object{UID: "a"}, Selector: 1}
 			if _, judged := f.Judge(1)(candidate.Object); judged != test.judged {
 				t.Errorf("selected: %t", judged)
@@ -126,7 +127,7 @@ func TestDialects(t *testing.T) {
 			t.Errorf("%s: whether dialects are named: %t", name, namesDialects(c))
 		}
 		all := []*finding.Finding{{UID: "a", Type: v1alpha1.FindingExpired, Marks: test.marks}}
-		f := newFound(c, all, nil, time.Unix(100, 0))
+		f := newFound(c, slices.Values(all), nil, time.Unix(100, 0))
 		o := object.Object{UID: "a"}
 		_, found := f.Judge(0)(o)
 		_, unknown := f.Unknown(object.Candidate{Object: o})
@@ -135,7 +136,7 @@ func TestDialects(t *testing.T) {
 		}
 		counts := map[string]int64{}
 		f.Count(counts)
-		f.Forget(counts, newFound(c, all, nil, time.Unix(100, 0)))
+		f.Forget(counts, newFound(c, slices.Values(all), nil, time.Unix(100, 0)))
 		if counted := len(counts) > 0; counted != (found && !unknown) {
 			t.Errorf("%s: %d counts", name, len(counts))
 		}

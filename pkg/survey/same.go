@@ -4,6 +4,7 @@
 package survey
 
 import (
+	"iter"
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -24,9 +25,9 @@ type likeness struct {
 const foundSize, sameSize = 640, 128
 
 // add takes what was found. Most findings say the same, of very many objects, and a run keeps them to its end.
-func (f *Found) add(all []*finding.Finding) {
+func (f *Found) add(all iter.Seq[*finding.Finding]) {
 	same := map[likeness]*finding.Finding{}
-	for _, one := range all {
+	for one := range all {
 		key := foundKey{one.UID, one.Type}
 		says := likeness{one.Kind, one.Type, one.Confidence, one.Reason, one.Managed, one.Since}
 		isPlain := len(one.Unknown)+len(one.Marks) == 0

@@ -4,6 +4,7 @@
 package survey
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -63,7 +64,7 @@ func TestSince(t *testing.T) {
 				case used:
 					all = nil
 				}
-				f := newFound(c, all, counts, start.Add(time.Duration(i)*40*time.Minute))
+				f := newFound(c, slices.Values(all), counts, start.Add(time.Duration(i)*40*time.Minute))
 				if run != unasked {
 					_, ok := f.Judge(0)(o)
 					if ok != (run == found || run == unknown) {
@@ -100,7 +101,7 @@ func TestEachOfManyAlikeIsCounted(t *testing.T) {
 	}
 	all[2].Reason = "another"
 	all[3].Unknown = []finding.Unread{{}}
-	f, counts := newFound(c, all, nil, time.Unix(100, 0)), guard.Counts{}
+	f, counts := newFound(c, slices.Values(all), nil, time.Unix(100, 0)), guard.Counts{}
 	if f.found[foundKey{"a", v1alpha1.FindingUnused}] != f.found[foundKey{"b", v1alpha1.FindingUnused}] {
 		t.Error("what is the same takes memory twice")
 	}
@@ -118,7 +119,7 @@ func TestEachOfManyAlikeIsCounted(t *testing.T) {
 	if len(counts) != 6 { // since when, and how often, of a, b and c
 		t.Errorf("counts: %v", counts)
 	}
-	f.Forget(counts, newFound(c, all[1:], nil, time.Unix(200, 0)))
+	f.Forget(counts, newFound(c, slices.Values(all[1:]), nil, time.Unix(200, 0)))
 	if len(counts) != 4 {
 		t.Errorf("after a was not found again: %v", counts)
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,7 +129,7 @@ func configMaps() []finding.Want {
 
 func reported(finder *finding.Finder) string {
 	var lines []string
-	for _, f := range finder.Findings() {
+	for f := range finder.Findings() {
 		line := f.Name
 		for _, unread := range f.Unknown {
 			line += fmt.Sprintf(" (%s: %s)", unread.Kind, unread.Err)
@@ -232,7 +233,7 @@ func TestReadFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	finder, err := read(Observer{Unread: func(finding.List, error, bool) error { return nil }})
-	if found := finder.Findings(); err != nil || len(found) != 2 || len(found[0].Unknown) != 1 {
+	if found := slices.Collect(finder.Findings()); err != nil || len(found) != 2 || len(found[0].Unknown) != 1 {
 		t.Errorf("got %v, %v", err, found)
 	}
 }
@@ -284,7 +285,7 @@ func TestReadIsStopped(t *testing.T) {
 	if err := Read(ctx, reader, finder, "", nil, observer); !errors.Is(err, stopped) {
 		t.Errorf("got %v", err)
 	}
-	for _, f := range finder.Findings() {
+	for f := range finder.Findings() {
 		if len(f.Unknown) == 0 {
 			t.Errorf("%s is said to be unused", f.Name)
 		}

@@ -100,7 +100,7 @@ func scan(wanted []finding.Want) func(context.Context, *site) error {
 			return err
 		}
 		found := 0
-		for _, f := range finder.Findings() {
+		for f := range finder.Findings() {
 			if f.Kind.Kind != "ConfigMap" || f.Type != v1alpha1.FindingUnused ||
 				!strings.HasPrefix(f.Namespace, namespacePrefix) {
 				continue

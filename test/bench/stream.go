@@ -200,8 +200,8 @@ func findInStream(ctx context.Context, s *site) error {
 	); err != nil {
 		return err
 	}
-	if found := finder.Findings(); len(found) > 0 {
-		return fmt.Errorf("%d ConfigMaps were found where there are none", len(found))
+	for found := range finder.Findings() {
+		return fmt.Errorf("%s was found where there are no ConfigMaps", found)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func look(t *testing.T, config *rest.Config, now time.Time) []*finding.Finding {
 	if err := survey.Read(t.Context(), reader, finder, "", nil, survey.Observer{}); err != nil {
 		t.Fatal(err)
 	}
-	return finder.Findings()
+	return slices.Collect(finder.Findings())
 }
 
 func newFinder(t *testing.T, reader *selector.Reader, now time.Time) *finding.Finder {

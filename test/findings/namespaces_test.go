@@ -5,6 +5,7 @@ package findings
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -63,5 +64,5 @@ func findIn(read map[string][]object.Object, options finding.Options, namespace 
 			}
 		}
 	}
-	return f.Findings()
+	return slices.Collect(f.Findings())
 }

@@ -87,7 +87,7 @@ func testEachRight(t *testing.T, now time.Time, known truth) {
 				f.Look(list, o)
 			}
 		}
-		found := f.Findings()
+		found := slices.Collect(f.Findings())
 		searches++
 		unknown += unknownOf(typesOf(found))
 		for _, wrong := range known.unread(found, func(kind string) bool { return kind == hidden.Kind }) {

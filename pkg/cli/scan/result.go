@@ -49,7 +49,7 @@ func (j *job) result(stopped bool) *Result {
 	}
 	freed := map[types.UID]bool{}
 	var requested finding.Requests
-	for _, f := range j.Finder.Findings() {
+	for f := range j.Finder.Findings() {
 		excluded := slices.ContainsFunc(j.exclude, func(p pattern) bool { return p.matches(f) })
 		switch known := len(f.Unknown) == 0; {
 		case excluded:

@@ -152,7 +152,7 @@ func (j *job) addFound(ctx context.Context, r *Result, used bool) {
 
 // addFindings adds what was found of the object, the worst first.
 func (j *job) addFindings(r *Result) {
-	for _, f := range j.Finder.Findings() {
+	for f := range j.Finder.Findings() {
 		if f.Kind.GroupKind() == j.name.GroupKind && f.Namespace == j.name.Namespace && f.Name == j.name.Name {
 			r.Findings = append(r.Findings, search.NewFinding(f))
 		}
