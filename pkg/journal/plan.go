@@ -23,9 +23,9 @@ const (
 	maxPlanText = 1 << 10
 )
 
-// Draft are the entries of a plan, in the order of the victims: the first ones, as many as fit. show cleans the text of
-// a patch.
-func Draft(action v1alpha1.Action, victims []Victim, show func(string) string) []v1alpha1.ObjectOutcome {
+// Draft are the entries of a plan, in the order of the victims: the first ones, as many as fit. mask, if not nil, hides
+// values of Secrets in a patch.
+func Draft(action v1alpha1.Action, victims []Victim, mask func(string) string) []v1alpha1.ObjectOutcome {
 	entries, room := []v1alpha1.ObjectOutcome{}, maxPlanBytes
 	for i := range victims {
 		victim := &victims[i]
@@ -36,7 +36,11 @@ func Draft(action v1alpha1.Action, victims []Victim, show func(string) string) [
 		entry.Message = v1alpha1.Truncate(entry.Message, maxPlanText)
 		entry.PlanHash = PlannedHash(action, victim)
 		if victim.Kind.Kind != "Secret" || victim.Kind.Group != "" { // else it may hold values
-			entry.Change = v1alpha1.Truncate(show(string(victim.Patch)), maxPlanText)
+			change := string(victim.Patch)
+			if mask != nil {
+				change = mask(change)
+			}
+			entry.Change = v1alpha1.Truncate(change, maxPlanText)
 		}
 		if room -= entry.Size(); room < 0 {
 			break
@@ -137,11 +141,8 @@ func (p *Plan) Before(o *object.Object) types.UID {
 	return p.names[nameOf(o.Kind.Group, o.Kind.Kind, o.Namespace, o.Name)]
 }
 
-// Missing is what is in the plan, which may be nil, and does not match any more.
+// Missing is what is in the plan and does not match any more.
 func (p *Plan) Missing(matches func(types.UID) bool) (missing []v1alpha1.ObjectOutcome) {
-	if p == nil {
-		return nil
-	}
 	for _, entry := range p.entries {
 		if !matches(entry.UID) {
 			missing = append(missing, entry)
@@ -158,7 +159,7 @@ func DescribeMissing(run *v1alpha1.CleanerRun, missing []v1alpha1.ObjectOutcome)
 		room -= run.Status.Objects[i].Size()
 	}
 	for _, entry := range missing {
-		entry.Outcome, entry.Reason = v1alpha1.OutcomeChanged, "it is in the approved plan, and does not match any more"
+		entry.Outcome, entry.Reason = v1alpha1.OutcomeChanged, "it is in the approved plan, and is gone or does not match any more"
 		entry.Change, entry.PlanHash = "", ""
 		if room -= entry.Size(); room < 0 {
 			run.Status.ObjectsOmitted++

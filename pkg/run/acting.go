@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -211,10 +210,9 @@ func (s Act) rejudge(
 		return &ruling{result: v1alpha1.OutcomeProtected, detail: reason}, err
 	}
 	// Its namespace may have changed, too, in what it protects and in what selects it.
-	names := slices.DeleteFunc([]string{next.Namespace}, func(name string) bool { return name == "" })
-	namespaces, err := s.Operator.Namespaces(ctx, names)
+	namespaces, err := namespacesOf(ctx, s.Operator, namespacesIn([]journal.Victim{{Candidate: next.Candidate}}))
 	if err != nil {
-		return nil, fmt.Errorf("finding out whether the namespace is protected: %w", err)
+		return nil, err
 	}
 	return guards{action: t.action, selectors: v.selectors, namespaces: namespaces, cascade: cascade}.against(*next), nil
 }

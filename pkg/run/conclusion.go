@@ -41,15 +41,14 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+d.limit.Error())
 	}
 	touched = t.planWords(touched, outcomes)
-	touched += d.missingWords(t.plan) + unjudgedWords(d.view) + unknownWords(record, d)
+	touched += d.missingWords() + unjudgedWords(d.view) + unknownWords(record, d)
 	with := summary.DeletedWith(record, outcomes)
 	if record.Status.Plan != nil {
 		phase, reason := t.planPhase()
 		return end(phase, reason, touched+waitingWords(d)+with)
 	}
-	if first, reason := firstFailure(outcomes); first != nil {
-		return end(v1alpha1.RunFailed, reason,
-			fmt.Sprintf("%s The first failure was on %s: %s", touched+with, first.Object, first.Detail))
+	if failed, reason := firstFailure(outcomes); failed != "" {
+		return end(v1alpha1.RunFailed, reason, touched+with+failed)
 	}
 	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
 	if d.view.unjudged != nil {
@@ -59,15 +58,17 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 	return end(phase, reason, touched+waitingWords(d)+emptyScopeWords(d.view)+much+with+clockWords(d.view))
 }
 
-// firstFailure is the first object that failed, nil when none did, and the reason for which the run fails by them all.
-func firstFailure(outcomes []object.Outcome) (first *object.Outcome, reason string) {
+// firstFailure says which object failed first, if any did, and gives the reason for which the run fails by them all.
+func firstFailure(outcomes []object.Outcome) (words, reason string) {
 	reason = v1alpha1.ReasonPartiallyFailed
 	for i := range outcomes {
-		if outcomes[i].Result.IsFailure() {
-			first, reason = cmp.Or(first, &outcomes[i]), reasonOf(outcomes[i], reason)
+		if o := &outcomes[i]; o.Result.IsFailure() {
+			if reason = reasonOf(*o, reason); words == "" {
+				words = fmt.Sprintf(" The first failure was on %s: %s", o.Object, o.Detail)
+			}
 		}
 	}
-	return first, reason
+	return words, reason
 }
 
 func interrupted(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeInterrupted }

@@ -25,6 +25,8 @@ type decision struct {
 	counts guard.Counts
 	// limit says which limit is exceeded: then nothing is touched.
 	limit error
+	// missing is what is in the plan that the run carries out, and does not match any more, if the view is complete.
+	missing []v1alpha1.ObjectOutcome
 }
 
 // ruling is why an object is not acted on or, without a result, what is to be noted of it.

@@ -53,11 +53,19 @@ func (s Record) approved(ctx context.Context, t *task) *refusal {
 	}
 }
 
-// keepToPlan leaves alone what is not in the approved plan.
+// keepToPlan leaves alone what is not in the approved plan, and finds what is in it and does not match any more, except
+// what could not be judged. What was created again and matches is ruled on as that.
 func (d *decision) keepToPlan(t *task) {
 	if t.plan == nil {
 		return
 	}
+	matched := map[types.UID]bool{}
+	for i, verdict := range d.matched.All() {
+		if r := d.rulings[i]; r == nil || !r.noMatch {
+			matched[verdict.UID], matched[t.plan.Before(&verdict.Object)] = true, true
+		}
+	}
+	d.missing = t.plan.Missing(func(uid types.UID) bool { return matched[uid] || d.view.unjudgedUIDs[uid] })
 	d.rule(func(_ int, verdict object.Verdict) *ruling {
 		if t.plan.Has(verdict.UID) {
 			return nil
@@ -87,31 +95,12 @@ func (t *task) unplanned(victim *journal.Victim) *ruling {
 	return &ruling{result: v1alpha1.OutcomeChanged, detail: "what would be done to it now is not what was approved; the next plan has it, if it still matches"}
 }
 
-// missing is what is in the approved plan, and does not match any more, except what could not be judged. What was
-// created again and matches is listed as that.
-func (d *decision) missing(plan *journal.Plan) []v1alpha1.ObjectOutcome {
-	if plan == nil {
-		return nil
-	}
-	matched := map[types.UID]bool{}
-	for i, verdict := range d.matched.All() {
-		if r := d.rulings[i]; r == nil || !r.noMatch {
-			matched[verdict.UID], matched[plan.Before(&verdict.Object)] = true, true
-		}
-	}
-	return plan.Missing(func(uid types.UID) bool { return matched[uid] || d.view.unjudgedUIDs[uid] })
-}
-
 // missingWords say how much is in the approved plan and does not match any more.
-func (d *decision) missingWords(plan *journal.Plan) string {
-	n := int64(len(d.missing(plan)))
-	switch n {
-	case 0:
+func (d *decision) missingWords() string {
+	if len(d.missing) == 0 {
 		return ""
-	case 1:
-		return " 1 object of the plan does not match any more."
 	}
-	return fmt.Sprintf(" %s of the plan do not match any more.", summary.Objects(n))
+	return fmt.Sprintf(" %s of the plan did not exist or did not match any more.", summary.Objects(int64(len(d.missing))))
 }
 
 // draft makes the victims a plan, as many as a record can list.
@@ -119,11 +108,7 @@ func (in *intent) draft(t *task) {
 	if len(in.victims) == 0 {
 		return
 	}
-	show := func(text string) string { return text }
-	if mask := in.decision.view.mask; mask != nil {
-		show = mask
-	}
-	in.plan = journal.Draft(t.action, in.victims, show)
+	in.plan = journal.Draft(t.action, in.victims, in.decision.view.mask)
 	for _, n := range in.places[len(in.plan):] {
 		in.outcomes[n].Result = v1alpha1.OutcomeNotActed
 		in.outcomes[n].Detail = "the plan is full; the next plan has it, if it still matches"
@@ -179,8 +164,6 @@ func (t *task) planWords(touched string, outcomes []object.Outcome) string {
 			deed[t.record.Spec.Action], summary.Objects(plan.Objects), plan.ExpirationTime.UTC().Format(time.RFC3339),
 			t.record.Name)
 	}
-	if first, _ := firstFailure(outcomes); first != nil {
-		text += fmt.Sprintf(" The first failure was on %s: %s", first.Object, first.Detail)
-	}
-	return text
+	failed, _ := firstFailure(outcomes)
+	return text + failed
 }

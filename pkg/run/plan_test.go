@@ -24,7 +24,7 @@ func approvedPlan(action v1alpha1.Action, patch string, names ...string) *journa
 		victim.Kind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap")}
 		victim.Namespace, victim.Name, victim.UID = "shop", name, types.UID(name)
 		record.Status.Objects = append(record.Status.Objects,
-			journal.Draft(action, []journal.Victim{victim}, func(text string) string { return text })...)
+			journal.Draft(action, []journal.Victim{victim}, nil)...)
 	}
 	return journal.PlanOf(record)
 }
@@ -40,7 +40,7 @@ func planBefore(names ...string) *journal.Plan {
 			victim.UID = "before"
 		}
 		record.Status.Objects = append(record.Status.Objects,
-			journal.Draft(v1alpha1.ActionDelete, []journal.Victim{victim}, func(text string) string { return text })...)
+			journal.Draft(v1alpha1.ActionDelete, []journal.Victim{victim}, nil)...)
 	}
 	return journal.PlanOf(record)
 }

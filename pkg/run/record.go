@@ -52,7 +52,7 @@ func (s Record) end(ctx context.Context, t *task, out *outcomes, stopped error) 
 		journal.Describe(record, v.considered, list, out.rest)
 	}
 	if out.whyIncomplete() == nil {
-		journal.DescribeMissing(record, out.decision.missing(t.plan))
+		journal.DescribeMissing(record, out.decision.missing)
 	}
 	record.Status.Exhausted = out.exhausted()
 	phase, reason, message := conclude(t, out, stopped)

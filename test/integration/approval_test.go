@@ -51,8 +51,8 @@ func TestApprovedPlan(t *testing.T) {
 	l.step()
 	l.finish()
 	second := l.record(l.now.Status.LastRun.Name)
-	wantRun(t, second, v1alpha1.ReasonCompleted, "3 of 3 objects matched; 1 deleted, 2 left alone. 1 object of the plan does not match any more.")
-	wantOutcome(t, second, "b", v1alpha1.OutcomeChanged, "it is in the approved plan, and does not match any more")
+	wantRun(t, second, v1alpha1.ReasonCompleted, "3 of 3 objects matched; 1 deleted, 2 left alone. 1 object of the plan did not exist or did not match any more.")
+	wantOutcome(t, second, "b", v1alpha1.OutcomeChanged, "it is in the approved plan, and is gone or does not match any more")
 	wantOutcome(t, second, "c", v1alpha1.OutcomeChanged, "it is another object than the one in the approved plan (created again)")
 	wantOutcome(t, second, "d", v1alpha1.OutcomeNotActed, "it is not in the approved plan")
 	if n := len(second.Status.Objects); n != 4 {
