@@ -111,6 +111,11 @@ type RunPlan struct {
 	// +required
 	Objects int64 `json:"objects"`
 
+	// volumeBytes is the capacity of the PersistentVolumeClaims and PersistentVolumes that it would delete, as freedBytes
+	// counts it.
+	// +optional
+	VolumeBytes int64 `json:"volumeBytes,omitempty"`
+
 	// expirationTime is until when it can be approved.
 	// +required
 	ExpirationTime metav1.Time `json:"expirationTime"`

@@ -27,7 +27,7 @@ func (s *site) planned(c *v1alpha1.Cleaner) *v1alpha1.CleanerRun {
 	run := s.recordOf(c, 0, v1alpha1.CleanerRunStatus{
 		Phase: v1alpha1.RunAwaitingApproval, Reason: v1alpha1.ReasonAwaitingApproval, Message: "It waits.",
 		RunCounts: v1alpha1.RunCounts{Considered: 3, Matched: 3, Skipped: 1},
-		Plan:      &v1alpha1.RunPlan{Hash: "1234", Objects: 2, ExpirationTime: until},
+		Plan:      &v1alpha1.RunPlan{Hash: "1234", Objects: 2, VolumeBytes: 5 << 30, ExpirationTime: until},
 		Objects: []v1alpha1.ObjectOutcome{
 			planned("a", "unused for 30 days"), planned("b", ""), outcomeOf(v1alpha1.OutcomeProtected, s.namespace, "c", "it is protected"),
 		},
@@ -44,7 +44,7 @@ func (s *site) end(run *v1alpha1.CleanerRun, reason, message, carriedOutBy strin
 	must(s.T, s.Status().Update(s.Context(), run))
 }
 
-const planShown = "plan of run unused-NS-SECONDS of cleaner unused-NS: delete 2 objects, until 2026-11-22T04:00:00Z\n\n" +
+const planShown = "plan of run unused-NS-SECONDS of cleaner unused-NS: delete 2 objects (5Gi of volumes), until 2026-11-22T04:00:00Z\n\n" +
 	"NAMESPACE   KIND   NAME   WHY\nNS   ConfigMap   a   unused for 30 days\nNS   ConfigMap   b   the Cleaner selects it\n"
 
 const leftAlone = "note: 1 more object would be left alone: kubectl cleaner runs unused-NS-SECONDS\n"

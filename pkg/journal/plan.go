@@ -92,6 +92,11 @@ func DescribePlan(
 	}
 	status := &run.Status
 	describe(run, room, considered, left, planned)
+	if run.Spec.Action == v1alpha1.ActionDelete {
+		for outcome := range planned {
+			status.Plan.VolumeBytes += outcome.VolumeBytes
+		}
+	}
 	status.Objects = append(slices.Clip(plan), status.Objects...)
 	if status.ObjectsOmitted -= int64(len(plan)); status.ObjectsOmitted == 0 {
 		status.Tallies = nil

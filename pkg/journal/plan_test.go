@@ -108,9 +108,11 @@ func TestDescribePlan(t *testing.T) {
 	}
 	victims := []Victim{planVictim(), planVictim(func(v *Victim) { v.UID, v.Name = "2", "api" })}
 	for _, v := range victims {
+		v.VolumeBytes = 1 << 30
 		outcomes = append(outcomes, object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate}, Result: v1alpha1.OutcomePlanned})
 	}
 	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionTransform}}
+	run.Status.Plan = &v1alpha1.RunPlan{}
 	plan := Draft(v1alpha1.ActionTransform, victims, strings.TrimSpace)
 	DescribePlan(run, 6_000, outcomes, plan)
 	status := run.Status
@@ -131,5 +133,11 @@ func TestDescribePlan(t *testing.T) {
 	}
 	if other := planVictim(func(v *Victim) { v.UID = "3" }); approved.Has("3") || approved.Allows(v1alpha1.ActionTransform, &other) || (&Plan{}).Allows(v1alpha1.ActionTransform, &victims[0]) {
 		t.Error("the plan allows what is not in it")
+	}
+	deleting := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
+	deleting.Status.Plan = &v1alpha1.RunPlan{}
+	DescribePlan(deleting, 6_000, outcomes, plan)
+	if changed, deleted := status.Plan.VolumeBytes, deleting.Status.Plan.VolumeBytes; changed != 0 || deleted != 2<<30 {
+		t.Errorf("the plan to change frees %d bytes of volumes, and the plan to delete %d", changed, deleted)
 	}
 }

@@ -160,9 +160,9 @@ func (t *task) planWords(touched string, outcomes []object.Outcome) string {
 	if t.sameWaits() {
 		text += t.cleaner.Status.Plan.Waits()
 	} else {
-		text += fmt.Sprintf("The plan to %s %s waits until %s for a person who approves it: kubectl cleaner approve %s.",
-			deed[t.record.Spec.Action], summary.Objects(plan.Objects), plan.ExpirationTime.UTC().Format(time.RFC3339),
-			t.record.Name)
+		text += fmt.Sprintf("The plan to %s %s%s waits until %s for a person who approves it: kubectl cleaner approve %s.",
+			deed[t.record.Spec.Action], summary.Objects(plan.Objects), summary.Volumes(plan.VolumeBytes),
+			plan.ExpirationTime.UTC().Format(time.RFC3339), t.record.Name)
 	}
 	failed, _ := firstFailure(outcomes)
 	return text + failed

@@ -4,6 +4,7 @@
 package run
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -93,5 +94,15 @@ func TestJudgeByAPlan(t *testing.T) {
 				t.Errorf("decided:\n%s\nwant:\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+// TestPlanWordsSayWhatItFrees: who decides about volumes reads how large they are.
+func TestPlanWordsSayWhatItFrees(t *testing.T) {
+	record := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
+	record.Status.Plan = &v1alpha1.RunPlan{Objects: 2, VolumeBytes: 5 << 30}
+	of := &task{cleaner: &v1alpha1.Cleaner{}, record: record}
+	if got := of.planWords("", nil); !strings.Contains(got, "The plan to delete 2 objects (5Gi of volumes) waits until ") {
+		t.Error(got)
 	}
 }

@@ -43,12 +43,12 @@ func Counts(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int
 	}
 	denied, kindGone := results[v1alpha1.OutcomeDenied], results[v1alpha1.OutcomeKindGone]
 	held := endingBytes(outcomes)
-	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone-found, done) + volumes(counts.FreedBytes-held)
+	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone-found, done) + Volumes(counts.FreedBytes-held)
 	for _, part := range []struct {
 		n     int64
 		words string
 	}{
-		{ending, "being deleted" + volumes(held)},
+		{ending, "being deleted" + Volumes(held)},
 		{found, "found gone after the run was cut off"},
 		{gone, "gone already"},
 		{counts.Skipped, "left alone"},
@@ -74,8 +74,8 @@ func endingBytes(outcomes []object.Outcome) (bytes int64) {
 	return bytes
 }
 
-// volumes says how large the volumes were that were deleted, as the objects themselves say it.
-func volumes(bytes int64) string {
+// Volumes says how large volumes are that are deleted, as the objects themselves say it.
+func Volumes(bytes int64) string {
 	if bytes <= 0 {
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/summary"
 )
 
 // show prints the plan of a run: what would be done to which objects.
@@ -24,7 +25,8 @@ func (o *options) show(run *v1alpha1.CleanerRun) {
 		out = o.ErrOut
 	}
 	fmt.Fprintf(out, "plan of run %s of cleaner %s: %s %s, until %s\n\n", run.Name, run.Spec.Cleaner, deed,
-		terminal.Grouped(plan.Objects, "object"), plan.ExpirationTime.UTC().Format(time.RFC3339))
+		terminal.Grouped(plan.Objects, "object")+summary.Volumes(plan.VolumeBytes),
+		plan.ExpirationTime.UTC().Format(time.RFC3339))
 	rows := &terminal.Table{
 		Out: out, Paint: o.Paint(out), Header: []string{"NAMESPACE", "KIND", "NAME", why},
 	}
