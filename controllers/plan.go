@@ -76,19 +76,21 @@ func (r *CleanerReconciler) foldSaid(
 	ctx context.Context, cleaner *v1alpha1.Cleaner, plan *v1alpha1.WaitingPlan, round *round,
 	said *v1alpha1.CleanerApprovalSpec, not error,
 ) error {
+	why := cmp.Or(said.Reason, "No reason was given.")
 	switch {
 	case not != nil:
 		return r.decided(ctx, cleaner, plan, round, v1alpha1.ReasonPlanNotApproved, fmt.Sprintf(
 			"The decision of %s does not count, nothing was touched, and the next run makes another plan: %s.", said.By, not))
 	case said.Decision == v1alpha1.DecisionReject:
 		return r.decided(ctx, cleaner, plan, round, v1alpha1.ReasonRejected, fmt.Sprintf(
-			"%s rejected the plan, nothing was touched. %s", said.By, cmp.Or(said.Reason, "No reason was given.")))
+			"%s rejected the plan of CleanerRun %s, nothing was touched. %s", said.By, plan.Run, why))
 	case r.actsNot(cleaner) != "":
 		r.awaits(cleaner, fmt.Sprintf("%s approved the plan of CleanerRun %s. It is carried out as soon as runs act again: %s.",
 			said.By, plan.Run, r.actsNot(cleaner)))
 		round.soon = true
 	default:
 		round.approved = &v1alpha1.ApprovedPlan{PlanRef: plan.PlanRef, By: said.By}
+		round.decidedWhy = fmt.Sprintf("%s approved the plan of CleanerRun %s. %s", said.By, plan.Run, why)
 	}
 	return nil
 }
@@ -222,7 +224,6 @@ func (r *CleanerReconciler) startApproved(cleaner *v1alpha1.Cleaner, round *roun
 	}
 	cleaner.Status.Plan = nil
 	round.decided = v1alpha1.ReasonApproved
-	round.decidedWhy = fmt.Sprintf("%s approved the plan of CleanerRun %s.", round.approved.By, round.approved.Run)
 	r.start(cleaner, round, v1alpha1.ActiveRun{
 		NominalTime: metav1.NewTime(nominal), Trigger: v1alpha1.TriggerApproval, Plan: round.approved,
 	})

@@ -5,6 +5,7 @@ package integration
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,10 +46,12 @@ func TestApprovedPlan(t *testing.T) {
 	c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "c"}}
 	must(t, l.user.Delete(t.Context(), c))
 	l.configMap("c")
-	l.decide("alice", v1alpha1.DecisionApprove)
+	l.decide("alice", v1alpha1.DecisionApprove, func(a *v1alpha1.CleanerApproval) { a.Spec.Reason = "Checked with shop." })
 	l.wantWoken()
 	l.clock.Step(time.Minute)
+	l.events.take()
 	l.step()
+	l.wantEvents(v1alpha1.ReasonApproved, "alice approved the plan of CleanerRun "+first.Name+". Checked with shop.")
 	l.finish()
 	second := l.record(l.now.Status.LastRun.Name)
 	wantRun(t, second, v1alpha1.ReasonCompleted, "3 of 3 objects matched; 1 deleted, 2 left alone. 1 object of the plan did not exist or did not match any more.")
@@ -62,7 +65,7 @@ func TestApprovedPlan(t *testing.T) {
 	if second.Spec.Trigger != v1alpha1.TriggerApproval || second.Spec.Plan == nil || second.Spec.Plan.By != "alice" || second.Spec.Plan.Run != first.Name {
 		t.Fatalf("the second run is %+v", second.Spec)
 	}
-	l.wantEnded(first.Name, v1alpha1.ReasonApproved, "alice approved the plan; CleanerRun "+second.Name+" carries it out.")
+	l.wantEnded(first.Name, v1alpha1.ReasonApproved, "alice approved the plan (Checked with shop.); CleanerRun "+second.Name+" carries it out.")
 	if by := l.record(first.Name).Status.Plan.CarriedOutBy; by != second.Name {
 		t.Fatalf("the plan was carried out by %q", by)
 	}
@@ -109,7 +112,7 @@ func TestPlanThatIsNotCarriedOut(t *testing.T) {
 	}{
 		"rejected": {func(l *life) {
 			l.decide("bob", v1alpha1.DecisionReject, func(a *v1alpha1.CleanerApproval) { a.Spec.Reason = "We still need them." })
-		}, v1alpha1.ReasonRejected, []string{"bob rejected the plan, nothing was touched. We still need them."}},
+		}, v1alpha1.ReasonRejected, []string{"bob rejected the plan of CleanerRun RUN, nothing was touched. We still need them."}},
 		"rejected without a reason": {func(l *life) { l.decide("bob", v1alpha1.DecisionReject) }, v1alpha1.ReasonRejected, []string{"No reason was given."}},
 		"edited":                    {func(l *life) { l.change(func(c *v1alpha1.Cleaner) { c.Spec.Schedule = "0 4 * * *" }) }, v1alpha1.ReasonSuperseded, []string{"The Cleaner was edited, nothing was touched"}},
 		"not needed any more":       {func(l *life) { l.change(func(c *v1alpha1.Cleaner) { c.Spec.Approval = nil }) }, v1alpha1.ReasonSuperseded, nil},
@@ -118,9 +121,16 @@ func TestPlanThatIsNotCarriedOut(t *testing.T) {
 			t.Parallel()
 			l := planned(t, v1alpha1.ActionDelete)
 			run := l.now.Status.Plan.Run
+			l.events.take()
 			test.do(l)
 			l.step()
+			for i, text := range test.texts {
+				test.texts[i] = strings.ReplaceAll(text, "RUN", run)
+			}
 			l.wantEnded(run, test.reason, test.texts...)
+			if test.reason == v1alpha1.ReasonRejected {
+				l.wantEvents(test.reason, test.texts[0])
+			}
 			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", test.reason, l.record(run).Status.Message)
 			l.wantActive(time.Time{})
 			l.wantNames("a", "b", "c")
