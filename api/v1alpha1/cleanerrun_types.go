@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -267,6 +268,12 @@ const maxRunNamePrefix = 63 - len("-") - len("1700000000")
 // hash in place of what is cut.
 func RunName(cleaner string, nominal time.Time) string {
 	return fmt.Sprintf("%s-%d", ShortName(cleaner, maxRunNamePrefix), nominal.Unix())
+}
+
+// RunTime is the nominal time that is in the name of a run. It is false when that is no such name.
+func RunTime(run string) (time.Time, bool) {
+	seconds, err := strconv.ParseInt(run[strings.LastIndex(run, "-")+1:], 10, 64)
+	return time.Unix(seconds, 0), err == nil
 }
 
 // shortened is how a name ends that ShortName has cut.

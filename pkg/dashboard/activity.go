@@ -8,9 +8,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -147,8 +145,8 @@ func (a *activities) addEvent(event *corev1.Event) {
 
 // isRunOf reports whether a run is one of the Cleaner, which may have no record any more.
 func isRunOf(cleaner, run string) bool {
-	seconds, err := strconv.ParseInt(run[strings.LastIndex(run, "-")+1:], 10, 64)
-	return err == nil && v1alpha1.RunName(cleaner, time.Unix(seconds, 0)) == run
+	at, ok := v1alpha1.RunTime(run)
+	return ok && v1alpha1.RunName(cleaner, at) == run
 }
 
 func (a *activities) addApproval(said *v1alpha1.CleanerApproval) {

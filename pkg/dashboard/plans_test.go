@@ -118,3 +118,39 @@ func TestPlanCountsOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestRunOfAPlanIsComparedWithTheRunBeforeThePlan: the plan itself, and what planned the same meanwhile, are of the same objects.
+func TestRunOfAPlanIsComparedWithTheRunBeforeThePlan(t *testing.T) {
+	c := admin(t)
+	of := cleaner(t, c, namespace(t, c), nil)
+	v := visit(t, env.Config)
+	ended := func(before time.Duration, name string, result v1alpha1.OutcomeResult) *v1alpha1.CleanerRun {
+		return record(t, c, of, before, v1alpha1.CleanerRunStatus{
+			Phase: v1alpha1.RunCompleted, Objects: []v1alpha1.ObjectOutcome{outcome("shop", name, result)},
+		})
+	}
+	plan := ended(3*time.Hour, "old", v1alpha1.OutcomePlanned)
+	ended(2*time.Hour, "old", v1alpha1.OutcomePlanned)
+	carries := create(t, c, &v1alpha1.CleanerRun{
+		ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.RunName(of.Name, nominal.Time)},
+		Spec: v1alpha1.CleanerRunSpec{
+			Cleaner: of.Name, CleanerUID: of.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerApproval, Action: v1alpha1.ActionDelete,
+			Plan: &v1alpha1.ApprovedPlan{PlanRef: v1alpha1.PlanRef{Run: plan.Name, Hash: "1234"}, By: "ann"},
+		},
+	})
+	carries.Status = v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted, Objects: []v1alpha1.ObjectOutcome{outcome("shop", "old", v1alpha1.OutcomeDeleted)}}
+	must(t, c.Status().Update(t.Context(), carries))
+	var detail RunDetail
+	v.wants(http.StatusOK, http.MethodGet, "runs/"+carries.Name, nil, &detail)
+	if detail.Before != "" || detail.Plan != plan.Name {
+		t.Errorf("the run before is %q, and the plan %q", detail.Before, detail.Plan)
+	}
+	v.wants(http.StatusNotFound, http.MethodGet, "runs/"+carries.Name+"/diff", nil, nil)
+	last := ended(24*time.Hour, "older", v1alpha1.OutcomeDeleted)
+	v.wants(http.StatusOK, http.MethodGet, "runs/"+carries.Name, nil, &detail)
+	var diff Diff
+	v.wants(http.StatusOK, http.MethodGet, "runs/"+carries.Name+"/diff", nil, &diff)
+	if detail.Before != last.Name || diff.Before != last.Name || diff.New != 1 || diff.Gone != 1 || diff.Changed != 0 {
+		t.Errorf("the run before is %q, and the difference %+v", detail.Before, diff)
+	}
+}

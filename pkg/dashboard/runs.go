@@ -80,22 +80,28 @@ func (s *Server) run(r *http.Request, p *person) (int, any, error) {
 		Outcomes:   tally(run), Notifications: run.Status.Notifications, Ending: cluster.Ending(run),
 	}
 	if plan := run.Spec.Plan; plan != nil {
-		detail.ApprovedBy = plan.By
+		detail.Plan, detail.ApprovedBy = plan.Run, plan.By
 	}
 	if detail.Notifications == nil {
 		detail.Notifications = []v1alpha1.NotificationStatus{}
 	}
 	of, err := runRows(ctx, p, func(row RunRow) bool { return row.Cleaner == run.Spec.Cleaner })
-	if i := slices.IndexFunc(of, func(row RunRow) bool { return row.Name == run.Name }); i >= 0 {
-		if i > 0 {
-			detail.After = of[i-1].Name
-		}
-		if i+1 < len(of) {
-			detail.Before = of[i+1].Name
-		}
+	if i := slices.IndexFunc(of, func(row RunRow) bool { return row.Name == run.Name }); i > 0 {
+		detail.After = of[i-1].Name
+	}
+	if i := slices.IndexFunc(of, isBefore(run)); i >= 0 {
+		detail.Before = of[i].Name
 	}
 	detail.Restore, detail.Unread = s.unread(ctx, p, run)
 	return http.StatusOK, detail, err
+}
+
+// isBefore reports whether a run can be compared with the given one, as that which was before it.
+func isBefore(run *v1alpha1.CleanerRun) func(RunRow) bool {
+	since := runs.Since(run)
+	return func(row RunRow) bool {
+		return row.Cleaner == run.Spec.Cleaner && row.Time.Before(since) && v1alpha1.RunPhase(row.Phase).Final()
+	}
 }
 
 // unread is whether the person may read what the run wrote beside its record, and why not all objects can be listed.
@@ -179,10 +185,7 @@ func (s *Server) diff(r *http.Request, p *person) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	earlier, err := runRows(ctx, p, func(row RunRow) bool {
-		return row.Cleaner == run.Spec.Cleaner && row.Time.Before(run.Spec.NominalTime.Time) &&
-			v1alpha1.RunPhase(row.Phase).Final()
-	})
+	earlier, err := runRows(ctx, p, isBefore(run))
 	switch {
 	case err != nil:
 		return 0, nil, err

@@ -81,11 +81,13 @@ type RunDetail struct {
 	Conditions    []Condition                   `json:"conditions"`
 	Outcomes      []OutcomeCount                `json:"outcomes"` // the most first
 	Notifications []v1alpha1.NotificationStatus `json:"notifications"`
-	// ApprovedBy is who approved the plan that the run carries out. Empty when it carries out none.
+	// Plan is the run whose plan it carries out, and ApprovedBy who approved that. Empty when it carries out none.
+	Plan       string `json:"plan,omitempty"`
 	ApprovedBy string `json:"approvedBy,omitempty"`
 	// Ending says of the objects that were still being deleted what they wait for. Empty when there are none.
 	Ending string `json:"ending,omitempty"`
-	// Before is the run of the same Cleaner before it, and After the one after it. Empty when there is none on record.
+	// Before is the run of the same Cleaner before it, or before the plan that it carries out, and After the one after
+	// it. Empty when there is none on record.
 	Before  string  `json:"before,omitempty"`
 	After   string  `json:"after,omitempty"`
 	Restore Allowed `json:"restore"`

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -84,11 +85,23 @@ func (c Change) isSame() bool {
 		cluster.IsSpared(c.Before) == cluster.IsSpared(c.Now)
 }
 
+// Since is the time before which the runs were due that a run can be compared with. One that carries out a plan finds
+// what the run found that made the plan, and all that planned the same since: it is compared with what was before.
+func Since(run *v1alpha1.CleanerRun) time.Time {
+	if plan := run.Spec.Plan; plan != nil {
+		if at, ok := v1alpha1.RunTime(plan.Run); ok {
+			return at
+		}
+	}
+	return run.Spec.NominalTime.Time
+}
+
 // before is the run of the same Cleaner that ended last before the run.
 func before(run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) (*v1alpha1.CleanerRun, error) {
+	since := Since(run)
 	for i := range runs { // the latest first
 		r := &runs[i]
-		if r.Spec.Cleaner == run.Spec.Cleaner && r.Status.Phase.Final() && r.Spec.NominalTime.Before(&run.Spec.NominalTime) {
+		if r.Spec.Cleaner == run.Spec.Cleaner && r.Status.Phase.Final() && r.Spec.NominalTime.Time.Before(since) {
 			return r, nil
 		}
 	}

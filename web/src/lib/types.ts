@@ -46,7 +46,7 @@ export interface Notified { name: string; type: string; state: string; attempts?
 export interface RunDetail extends RunRow {
   stages: Stage[] | null; progress?: { phase: string; kind?: string; done: number; total?: number; rate: number };
   conditions: Condition[] | null; outcomes: { outcome: string; count: number }[] | null; notifications: Notified[] | null;
-  approvedBy?: string; ending?: string; before?: string; after?: string; restore: Allowed; unread?: { error: string; hint?: string; missing?: string };
+  plan?: string; approvedBy?: string; ending?: string; before?: string; after?: string; restore: Allowed; unread?: { error: string; hint?: string; missing?: string };
 }
 export interface Change extends Omit<Outcome, 'change'> { change: string; was?: string }
 export interface Diff extends Page<Change> { before: string; new: number; gone: number; changed: number; same: number; unknown: number }

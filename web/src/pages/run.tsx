@@ -58,11 +58,12 @@ function Content({ of }: { of: RunDetail }) {
           <Facts items={[
             ['Record', <span class="mono">{of.name}</span>],
             ['Started by', of.trigger === 'Manual' ? 'a person' : of.trigger === 'Approval' ? 'an approval' : 'its schedule'],
+            ['Plan', of.plan && <a href={`/plans/${segment(of.plan)}`}>{of.plan}</a>],
             ['Approved by', of.approvedBy],
             ['Action', of.action],
             ['Time', <Time at={of.time} />],
             ['Copies', of.copies ? <>{count(of.copies)}, which {of.copies === 1 ? 'expires' : 'expire'} <Time at={of.copiesUntil} /></> : undefined],
-            ['Run before', of.before && <a href={`/runs/${segment(of.before)}`}>{of.before}</a>],
+            [of.plan ? 'Run before the plan' : 'Run before', of.before && <a href={`/runs/${segment(of.before)}`}>{of.before}</a>],
             ['Run after', of.after && <a href={`/runs/${segment(of.after)}`}>{of.after}</a>],
           ]} />
         </Card>
@@ -128,8 +129,8 @@ function Outcomes({ of }: { of: RunDetail }) {
 function Changes({ of }: { of: RunDetail }) {
   const diff = useLoad<Diff>(of.before ? `runs/${segment(of.name)}/diff?limit=25` : undefined);
   return (
-    <Card title="New since the run before" aside={of.before && <a href={`/runs/${segment(of.before)}`}>the run before</a>}>
-      {!of.before ? <Empty title="There is no run before on record." /> : (
+    <Card title="New since the run before" aside={of.before && <a href={`/runs/${segment(of.before)}`}>the run before{of.plan && ' the plan'}</a>}>
+      {!of.before ? <Empty title={`There is no run before${of.plan ? ' the plan' : ''} on record.`} /> : (
         <Show of={diff} what="the difference">
           {(data) => (<>
             {data.unknown > 0 && <p class="note warn">At least {plural(data.unknown, 'object')} cannot be compared: the records list only what fits into 256 KiB, and what a run was going to touch.</p>}
