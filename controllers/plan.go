@@ -197,14 +197,14 @@ func (r *CleanerReconciler) endPlan(ctx context.Context, cleaner *v1alpha1.Clean
 	if plan := cleaner.Status.Plan; plan != nil && plan.Run == run {
 		cleaner.Status.Plan = nil
 	}
+	message = v1alpha1.Truncate(message, maxStatusMessage)
 	said := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded)
 	if said != nil && said.Reason == v1alpha1.ReasonAwaitingApproval {
 		succeeded := metav1.ConditionTrue
 		if reason == v1alpha1.ReasonPlanNotApproved {
-			succeeded = metav1.ConditionFalse
+			succeeded, cleaner.Status.FailureMessage = metav1.ConditionFalse, &message
 		}
-		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, succeeded, reason,
-			v1alpha1.Truncate(message, maxStatusMessage))
+		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, succeeded, reason, message)
 	}
 	return nil
 }

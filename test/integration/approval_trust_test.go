@@ -88,8 +88,8 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonPlanNotApproved,
 				"The decision of alice does not count, nothing was touched", test.text)
 			l.wantEvents(v1alpha1.ReasonPlanNotApproved, "The decision of alice does not count")
-			if l.now.Status.Plan != nil {
-				t.Errorf("the plan waits still: %v", l.now.Status.Plan)
+			if why := l.now.Status.FailureMessage; l.now.Status.Plan != nil || why == nil || !strings.Contains(*why, "the next run makes another plan") {
+				t.Errorf("the plan waits still, or it is not said what failed: %+v", l.now.Status)
 			}
 			l.requests.setMeddle(nil)
 			l.step()
