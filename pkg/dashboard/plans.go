@@ -6,6 +6,7 @@ package dashboard
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"k8s.io/client-go/util/workqueue"
@@ -86,11 +87,13 @@ func (s *Server) plan(r *http.Request, p *person) (int, any, error) {
 // said is what ended the plan of the run, if a person did. It is nil, too, for who may not read it: the message of the
 // run names the person.
 func (p *person) said(ctx context.Context, run *v1alpha1.CleanerRun) *v1alpha1.CleanerApproval {
-	if plan := planOf(run); plan == nil || plan.Ended != v1alpha1.ReasonApproved && plan.Ended != v1alpha1.ReasonRejected {
+	decided := []string{v1alpha1.ReasonApproved, v1alpha1.ReasonRejected, v1alpha1.ReasonPlanNotApproved}
+	plan := planOf(run)
+	if plan == nil || !slices.Contains(decided, plan.Ended) {
 		return nil
 	}
 	said, err := approval.Said(ctx, p.api, run.Name)
-	if err != nil || said.Spec.PlanHash != run.Status.Plan.Hash {
+	if err != nil || said.Spec.PlanHash != plan.Hash && plan.Ended != v1alpha1.ReasonPlanNotApproved {
 		return nil
 	}
 	return said

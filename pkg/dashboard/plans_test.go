@@ -94,6 +94,14 @@ func TestPlans(t *testing.T) {
 		t.Errorf("the run is %+v", detail)
 	}
 	v.wants(http.StatusConflict, http.MethodPost, path+"/reject", PlanDecision{Hash: "1234", Reason: "too late"}, nil)
+
+	second.Status.Phase, second.Status.Reason, second.Status.CompletionTime = v1alpha1.RunCompleted, v1alpha1.ReasonPlanNotApproved, &nominal
+	second.Status.Plan.Hash = "another"
+	must(t, c.Status().Update(t.Context(), second))
+	v.wants(http.StatusOK, http.MethodGet, "runs/"+second.Name, nil, &detail)
+	if waited := detail.Stages[3]; waited.TookSeconds == nil || waited.Text != "what was said of the plan does not count" {
+		t.Errorf("of a decision that does not count: %+v", waited)
+	}
 	v.wants(http.StatusNotFound, http.MethodGet, "plans/none-1", nil, nil)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -24,7 +25,7 @@ const (
 )
 
 // stagesOf is how far a run is, as its record says.
-// said is what ended its plan, nil when nobody did or that is not known.
+// said is what ended its plan, nil when nobody said anything or that is not known.
 func stagesOf(run *v1alpha1.CleanerRun, said *v1alpha1.CleanerApproval) []Stage {
 	status := &run.Status
 	ended := status.Phase.Final()
@@ -94,8 +95,15 @@ func awaitedOf(status *v1alpha1.CleanerRunStatus, said *v1alpha1.CleanerApproval
 		return waits
 	}
 	waits.State, waits.Text = stageDone, endOf(status)
-	if said != nil && status.CompletionTime != nil {
-		took := max(0, said.CreationTimestamp.Sub(status.CompletionTime.Time))
+	var ended *metav1.Time
+	switch {
+	case status.Reason == v1alpha1.ReasonExpired:
+		ended = &status.Plan.ExpirationTime
+	case said != nil:
+		ended = &said.CreationTimestamp
+	}
+	if ended != nil && status.CompletionTime != nil {
+		took := max(0, ended.Sub(status.CompletionTime.Time))
 		waits.TookSeconds = secondsOf(&took)
 	}
 	return waits
@@ -108,6 +116,8 @@ func endOf(status *v1alpha1.CleanerRunStatus) string {
 		return "the plan was approved, and another run carries it out"
 	case v1alpha1.ReasonRejected:
 		return "the plan was rejected"
+	case v1alpha1.ReasonPlanNotApproved:
+		return "what was said of the plan does not count"
 	case v1alpha1.ReasonExpired:
 		return "nobody approved the plan in time"
 	case v1alpha1.ReasonSuperseded:

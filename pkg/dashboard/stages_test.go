@@ -20,7 +20,7 @@ func TestStagesHaveTimes(t *testing.T) {
 	at := func(seconds int) *metav1.Time {
 		return &metav1.Time{Time: due.Add(time.Duration(seconds) * time.Second)}
 	}
-	plan := &v1alpha1.RunPlan{Objects: 3}
+	plan := &v1alpha1.RunPlan{Objects: 3, ExpirationTime: *at(608)}
 	intent := &v1alpha1.RunIntent{}
 	for name, test := range map[string]struct {
 		action v1alpha1.Action
@@ -65,6 +65,20 @@ func TestStagesHaveTimes(t *testing.T) {
 				Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonApproved, Plan: plan, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(8),
 			},
 			"Waited Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Done 8 took 60, Acted None",
+		},
+		"what was said of its plan does not count": {
+			v1alpha1.ActionDelete,
+			v1alpha1.CleanerRunStatus{
+				Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonPlanNotApproved, Plan: plan, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(8),
+			},
+			"Waited Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Done 8 took 60, Acted None",
+		},
+		"its plan expired": {
+			v1alpha1.ActionDelete,
+			v1alpha1.CleanerRunStatus{
+				Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonExpired, Plan: plan, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(8),
+			},
+			"Waited Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Done 8 took 600, Acted None",
 		},
 		"a record of an earlier version": {
 			v1alpha1.ActionDelete,
