@@ -88,6 +88,7 @@ func (a *activities) read(ctx context.Context) error {
 	if err = a.lack(err, RightApprovalsRead, "see who approved and rejected plans"); err != nil {
 		return err
 	}
+	a.addMeans(ctx)
 	for _, each := range a.asked {
 		a.add(each)
 	}
@@ -141,6 +142,23 @@ func (a *activities) addEvent(event *corev1.Event) {
 		return
 	}
 	a.add(did)
+}
+
+// addMeans says of the last request, which the Cleaner still has, that it was made with kubectl cleaner, if it was. The
+// API server knows the program, and not the person.
+func (a *activities) addMeans(ctx context.Context) {
+	var c v1alpha1.Cleaner
+	if len(a.asked) == 0 || a.api.Read(ctx, cluster.CleanerPath(a.cleaner), &c) != nil {
+		return
+	}
+	field := `"f:` + v1alpha1.RunRequestedAtAnnotation + `"`
+	did, asked := a.asked[c.RunRequest()]
+	for _, by := range c.ManagedFields {
+		if asked && by.Manager == cluster.FieldManager && strings.Contains(by.FieldsV1.GetRawString(), field) {
+			did.Text += " with kubectl cleaner"
+			a.asked[c.RunRequest()] = did
+		}
+	}
 }
 
 // isRunOf reports whether a run is one of the Cleaner, which may have no record any more.

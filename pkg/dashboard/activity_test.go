@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 )
 
 // doings are what people did, without the times, the latest first.
@@ -137,5 +138,28 @@ func TestActivityNamesMissingRights(t *testing.T) {
 	want := "list events in namespace default\nlist cleanerapprovals.apps.projectsveltos.io"
 	if doings != "" || strings.Join(missing, "\n") != want {
 		t.Errorf("%q, and %q is missing", doings, missing)
+	}
+}
+
+// TestAskedForWithThePlugin: who asked in a terminal is not known, but with what is, for as long as the Cleaner has the request.
+func TestAskedForWithThePlugin(t *testing.T) {
+	c := admin(t)
+	of := cleaner(t, c, namespace(t, c), nil)
+	asks := func(request string, due time.Time) *v1alpha1.CleanerRun {
+		before := of.DeepCopy()
+		of.Annotations = map[string]string{v1alpha1.RunRequestedAtAnnotation: request}
+		must(t, c.Patch(t.Context(), of, client.MergeFrom(before), client.FieldOwner(cluster.FieldManager)))
+		return create(t, c, &v1alpha1.CleanerRun{
+			ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.RunName(of.Name, due)},
+			Spec: v1alpha1.CleanerRunSpec{
+				Cleaner: of.Name, CleanerUID: of.UID, NominalTime: metav1.NewTime(due),
+				Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionScan, RunRequest: request,
+			},
+		})
+	}
+	first, second := asks("once", nominal.Time), asks("twice", nominal.Add(time.Hour))
+	want := "|asked for the run with kubectl cleaner|" + second.Name + "\n|asked for the run|" + first.Name
+	if got, _ := visit(t, env.Config).doings("cleaner=" + of.Name); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
