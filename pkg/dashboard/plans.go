@@ -49,6 +49,7 @@ func planOf(run *v1alpha1.CleanerRun) *Plan {
 		Time:  run.Spec.NominalTime.Time,
 		Waits: run.Status.Phase == v1alpha1.RunAwaitingApproval, Objects: plan.Objects, Expires: plan.ExpirationTime.Time,
 		LeftAlone: run.Status.Skipped + run.Status.Failed, Message: run.Status.Message, CarriedOutBy: plan.CarriedOutBy,
+		VolumeBytes: plan.VolumeBytes,
 	}
 }
 

@@ -22,7 +22,7 @@ func planned(t *testing.T, c client.Client, of *v1alpha1.Cleaner, before time.Du
 	run := record(t, c, of, before, v1alpha1.CleanerRunStatus{
 		Phase: v1alpha1.RunAwaitingApproval, Reason: v1alpha1.ReasonAwaitingApproval, Message: "It waits.",
 		RunCounts: v1alpha1.RunCounts{Considered: 3, Matched: 2, Skipped: 1},
-		Plan:      &v1alpha1.RunPlan{Hash: "1234", Objects: 1, ExpirationTime: until},
+		Plan:      &v1alpha1.RunPlan{Hash: "1234", Objects: 1, VolumeBytes: 5, ExpirationTime: until},
 		Objects:   []v1alpha1.ObjectOutcome{outcome("shop", "old", v1alpha1.OutcomePlanned)},
 	})
 	of.Status.Plan = &v1alpha1.WaitingPlan{PlanRef: v1alpha1.PlanRef{Run: run.Name, Hash: "1234"}, Objects: 1, ExpirationTime: until}
@@ -38,7 +38,7 @@ func TestPlans(t *testing.T) {
 	v := visit(t, env.Config)
 	var listed Page[Plan]
 	v.wants(http.StatusOK, http.MethodGet, "plans?cleaner="+of.Name, nil, &listed)
-	if listed.Total != 2 || listed.Items[0].Run != second.Name || !listed.Items[1].Decide.Allowed {
+	if listed.Total != 2 || listed.Items[0].Run != second.Name || listed.Items[0].VolumeBytes != 5 || !listed.Items[1].Decide.Allowed {
 		t.Errorf("the plans are %+v", listed)
 	}
 	var summary Summary

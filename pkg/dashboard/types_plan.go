@@ -23,11 +23,13 @@ type Plan struct {
 	// Trigger is what the run that made it started from.
 	Trigger v1alpha1.RunTrigger `json:"trigger"`
 	// Waits is false when somebody has decided, or the plan has expired; then Message says what became of it.
-	Waits     bool      `json:"waits"`
-	Objects   int64     `json:"objects"`
-	Expires   time.Time `json:"expires"`
-	LeftAlone int64     `json:"leftAlone"`
-	Message   string    `json:"message,omitempty"`
+	Waits   bool  `json:"waits"`
+	Objects int64 `json:"objects"`
+	// VolumeBytes is the capacity of the claims and volumes among them that would be deleted.
+	VolumeBytes int64     `json:"volumeBytes,omitempty"`
+	Expires     time.Time `json:"expires"`
+	LeftAlone   int64     `json:"leftAlone"`
+	Message     string    `json:"message,omitempty"`
 	// Ended is how the waiting ended: Approved, Rejected, Expired or Superseded. Empty while it waits.
 	Ended string `json:"ended,omitempty"`
 	// DecidedBy and DecidedAt are of the decision. Only of one plan, and if the person may read the decision.

@@ -7,7 +7,7 @@ import { LocationProvider, useLocation } from 'preact-iso';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/lib/api';
-import { Decide, EndNote } from '../src/pages/plan';
+import { Content as PlanContent, Decide, EndNote } from '../src/pages/plan';
 import { needsApproval, runBars, runText } from '../src/pages/cleaner';
 import { MakePage } from '../src/pages/make';
 import { compareText } from '../src/pages/restore';
@@ -168,11 +168,18 @@ describe('Decide', () => {
     fetched.mockRestore();
   });
   it.each([
-    ['Approved', 'Approved by ada at Thu, 1 Jan 2026'], ['Approved', 'carried out by run x-2'], ['Rejected', 'Rejected by ada'], ['Expired', 'Expired at Fri, 2 Jan 2026'], ['Superseded', 'Superseded'],
+    ['Approved', 'Approved by ada at Thu, 1 Jan 2026'], ['Approved', 'carried out by run x-2'], ['Rejected', 'Rejected by ada'], ['Expired', 'Expired at Fri, 2 Jan 2026'], ['Superseded', 'Superseded'], ['PlanNotApproved', 'does not count'],
   ])('a plan that was %s says: %s', async (ended, text) => {
     await show(<EndNote of={{ ...plan, waits: false, ended, decidedBy: 'ada', decidedAt: '2026-01-01T12:00:00Z', expires: '2026-01-02T12:00:00Z', carriedOutBy: 'x-2' }} />);
     expect(root.textContent).toContain(text);
   });
+    expect(root.textContent).not.toContain('does not wait any more'); // the page's head says it
+  });
+  it('says how large the volumes are that it deletes', async () => {
+    await show(<LocationProvider><PlanContent of={{ ...plan, volumeBytes: 5 * 2 ** 30 }} /></LocationProvider>);
+    expect(root.querySelector('.tiles')!.textContent).toContain('5 GiBof volumes would be freed');
+    await show(<LocationProvider><PlanContent of={plan} /></LocationProvider>);
+    expect(root.querySelector('.tiles')!.textContent).not.toContain('of volumes');
   it('says in the dialog what cannot be brought back', async () => {
     await show(<Decide of={{ ...plan, warnings: ['A PersistentVolumeClaim takes along the data of its volume.'] }} decided={() => {}} />);
     await press('Approve …');

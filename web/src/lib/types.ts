@@ -57,7 +57,7 @@ export interface Activities extends Page<Activity> { missing: Right[] | null }
 export interface Loss { warnings: string[] | null }
 
 export interface Plan {
-  run: string; cleaner: string; hash: string; action: string; trigger?: string; time: string; waits: boolean; objects: number; expires: string; leftAlone: number;
+  run: string; cleaner: string; hash: string; action: string; trigger?: string; time: string; waits: boolean; objects: number; volumeBytes?: number; expires: string; leftAlone: number;
   message?: string; ended?: string; decidedBy?: string; decidedAt?: string; carriedOutBy?: string; warnings?: string[]; decide: Allowed; unread?: { error: string; hint?: string; missing?: string };
 }
 

@@ -5,7 +5,7 @@ import { query, segment, send } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { exact, readable } from '../lib/time';
 import type { Outcome, Page, Plan } from '../lib/types';
-import { count, plural } from '../lib/words';
+import { bytes, count, plural } from '../lib/words';
 import { Action, Badge, Card, denied, Empty, Facts, Head, Show, Time } from '../ui/basics';
 import { ActivityCard } from '../ui/activity';
 import { Confirm } from '../ui/dialog';
@@ -13,7 +13,6 @@ import { Search } from '../ui/filters';
 import { keyOf, ObjectLink } from '../ui/outcomes';
 import { Pager, Table, type Column } from '../ui/table';
 import { useSay } from '../ui/toast';
-import { untilText } from './plans';
 
 export function PlanPage({ name }: { name: string }) {
   useTitle(`Plan ${name}`);
@@ -21,7 +20,7 @@ export function PlanPage({ name }: { name: string }) {
   const of = plan.data?.run === name ? plan.data : undefined;
   return (
     <>
-      <Head title={of ? `Plan of ${of.cleaner}` : name} crumb={<><a href="/plans">Plans</a> /</>} lead={of && untilText(of)}>
+      <Head title={of ? `Plan of ${of.cleaner}` : name} crumb={<><a href="/plans">Plans</a> /</>} lead={of && (of.waits ? `It can be approved until ${exact(of.expires)}.` : 'It does not wait any more.')}>
         {of?.waits && <Decide of={of} decided={plan.reload} />}
       </Head>
       <Show of={{ ...plan, data: of }} what="the plan">{(data) => <Content of={data} />}</Show>
@@ -77,7 +76,8 @@ export function EndNote({ of }: { of: Plan }) {
       {of.ended === 'Approved' ? <>Approved{by}; carried out by {of.carriedOutBy ? <a href={`/runs/${segment(of.carriedOutBy)}`}>run {of.carriedOutBy}</a> : 'another run'}.</>
         : of.ended === 'Rejected' ? <>Rejected{by}. Nothing was touched.</>
           : of.ended === 'Expired' ? <>Expired at {exact(of.expires)}: nobody approved it in time. Nothing was touched.</>
-            : of.ended === 'Superseded' ? 'Superseded: it cannot be approved any more. This run touched nothing.' : 'It does not wait any more.'}
+            : of.ended === 'Superseded' ? 'Superseded: it cannot be approved any more. This run touched nothing.'
+              : of.ended === 'PlanNotApproved' && 'What was said of it does not count. Nothing was touched.'}
       {of.message && <span class="small said">{readable(of.message)}</span>}
     </p>
   );
@@ -91,6 +91,7 @@ export function Content({ of }: { of: Plan }) {
       {!of.waits && <EndNote of={of} />}
       <div class="tiles">
         <div class="tile"><b>{count(of.objects)}</b><span>{would} {of.action === 'Transform' ? 'changed' : 'deleted'}</span></div>
+        {of.volumeBytes ? <div class="tile"><b>{bytes(of.volumeBytes)}</b><span>of volumes {would} freed</span></div> : null}
         <div class="tile"><b>{count(of.leftAlone)}</b><span>{would} left alone</span></div>
       </div>
       <Objects of={of} />

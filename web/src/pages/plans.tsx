@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { query, segment } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
-import { exact } from '../lib/time';
 import type { Page, Plan } from '../lib/types';
-import { count } from '../lib/words';
+import { bytes, count } from '../lib/words';
 import { Badge, Empty, Head, Show, Time } from '../ui/basics';
 import { Pager, Table, type Column } from '../ui/table';
 
@@ -14,7 +13,7 @@ const columns: Column<Plan>[] = [
   { title: 'Plan', cell: (plan) => <a href={`/plans/${segment(plan.run)}`}><Time at={plan.time} /><span class="sr"> of {plan.cleaner}</span></a> },
   { title: 'Cleaner', class: 'name', cell: (plan) => <a href={`/cleaners/${segment(plan.cleaner)}`}>{plan.cleaner}</a> },
   { title: 'Would', cell: (plan) => <Badge word={plan.action} /> },
-  { title: 'Objects', number: true, cell: (plan) => count(plan.objects) },
+  { title: 'Objects', number: true, cell: (plan) => <>{count(plan.objects)}{plan.volumeBytes ? <div class="small muted">{bytes(plan.volumeBytes)} of volumes</div> : null}</> },
   { title: 'Expires', cell: (plan) => <Time at={plan.expires} /> },
   { title: 'You', class: 'wrap', cell: (plan) => (plan.decide.allowed ? 'may decide' : <>may look. Missing right: <span class="mono">{plan.decide.missing}</span></>) },
 ];
@@ -41,9 +40,4 @@ export function PlansPage() {
       </section>
     </>
   );
-}
-
-/** untilText says until when somebody can decide. */
-export function untilText(plan: Plan): string {
-  return plan.waits ? `It can be approved until ${exact(plan.expires)}.` : plan.ended ? `${plan.ended}. It does not wait any more.` : 'It does not wait any more.';
 }
