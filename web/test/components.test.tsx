@@ -63,6 +63,7 @@ describe('a person without rights', () => {
     const empty = { totalCleaners: 0, ready: 0, failing: 0, suspended: 0, running: 0, attention: [], next: [], days: [] };
     await show(<Content data={{ ...empty, missing: [right('cleaners.read'), right('runs.read')] }} />);
     expect([...root.querySelectorAll('.tile b')].map((each) => each.textContent)).toEqual(Array(5).fill('–not known'));
+    expect(root.querySelector('.note a')!.getAttribute('href')).toBe('/findings');
     for (const wrong of ['Nothing needs you', 'Nothing is due', 'No run has found']) expect(root.textContent).not.toContain(wrong);
     await accessible();
     await show(<Content data={{ ...empty, missing: [right('runs.read')] }} />);
@@ -172,7 +173,6 @@ describe('Decide', () => {
   ])('a plan that was %s says: %s', async (ended, text) => {
     await show(<EndNote of={{ ...plan, waits: false, ended, decidedBy: 'ada', decidedAt: '2026-01-01T12:00:00Z', expires: '2026-01-02T12:00:00Z', carriedOutBy: 'x-2' }} />);
     expect(root.textContent).toContain(text);
-  });
     expect(root.textContent).not.toContain('does not wait any more'); // the page's head says it
   });
   it('says how large the volumes are that it deletes', async () => {
@@ -180,6 +180,7 @@ describe('Decide', () => {
     expect(root.querySelector('.tiles')!.textContent).toContain('5 GiBof volumes would be freed');
     await show(<LocationProvider><PlanContent of={plan} /></LocationProvider>);
     expect(root.querySelector('.tiles')!.textContent).not.toContain('of volumes');
+  });
   it('says in the dialog what cannot be brought back', async () => {
     await show(<Decide of={{ ...plan, warnings: ['A PersistentVolumeClaim takes along the data of its volume.'] }} decided={() => {}} />);
     await press('Approve …');

@@ -78,7 +78,7 @@ describe('rights', () => {
   it.each([
     ['list cleaners.apps.projectsveltos.io', 'ClusterRole *-cleaner-viewer-role'], ['patch cleaners.apps.projectsveltos.io "x"', 'ClusterRole *-cleaner-editor-role'],
     ['approve cleaners.apps.projectsveltos.io "x"', 'ClusterRole *-approver-role'], ['create cleanerapprovals.apps.projectsveltos.io', 'ClusterRole *-approver-role'],
-    ['get secrets in namespace projectsveltos', 'Role *-cleaner-restore-role in namespace projectsveltos'], ['list pods', 'ClusterRole *-scan'], ['list pods in namespace shop', ''], ['not known: timeout', ''],
+    ['get secrets in namespace projectsveltos', 'Role *-cleaner-restore-role in namespace projectsveltos'], ['list pods', 'ClusterRole *-scan'], ['list events in namespace default', 'ClusterRole view'], ['list pods in namespace shop', ''], ['not known: timeout', ''],
   ])('%s is in %s', (right, role) => expect(roleOf(right)).toBe(role));
   it('tells one cause once', () => {
     const line = (check: string, before: string) => ({ status: 'UNKNOWN' as const, check, message: `${before}: cleaners.apps.projectsveltos.io is forbidden: User "bob" cannot list resource "cleaners" in API group "apps.projectsveltos.io" at the cluster scope` });

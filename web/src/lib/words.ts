@@ -40,7 +40,7 @@ export function unreadText(of: Unread): string {
   return `${of.kind}${where}: ${of.forbidden ? `missing right: ${resource || 'list'}` : of.error || 'it could not be read'}`;
 }
 
-/** roleOf names the role of KubeCleaner that gives a right, as people write it: "list cleaners.apps.projectsveltos.io". Empty when none does. What the * stands for is the name of the installation: kubecleaner, or what chart or kustomize put there. */
+/** roleOf names the role that gives a right, of KubeCleaner or of the cluster, as people write it: "list cleaners.apps.projectsveltos.io". Empty when none does. What the * stands for is the name of the installation: kubecleaner, or what chart or kustomize put there. */
 export function roleOf(right: string | undefined): string {
   const [, verb = '', resource = '', where = ''] = /^(\S+) (\S+)(?: "[^"]*")?( in namespace \S+)?$/.exec(right ?? '') ?? [];
   const of = /^(cleaners|cleanerruns|cleanerapprovals|reports)\.apps\.projectsveltos\.io$/.exec(resource)?.[1];
@@ -49,6 +49,7 @@ export function roleOf(right: string | undefined): string {
   if (of && reads) return 'ClusterRole *-cleaner-viewer-role';
   if (of === 'cleaners') return 'ClusterRole *-cleaner-editor-role';
   if (resource === 'secrets' && verb === 'get' && where) return `Role *-cleaner-restore-role${where}`;
+  if (reads && resource === 'events' && where) return 'ClusterRole view';
   if (reads && !where && ['pods', 'configmaps', 'namespaces'].includes(resource)) return 'ClusterRole *-scan';
   return '';
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { segment } from '../lib/api';
 import { useLoad, useTitle } from '../lib/hooks';
+import { useSession } from '../lib/session';
 import { readable } from '../lib/time';
 import type { Attention, Day, Page, RunRow, Summary } from '../lib/types';
 import { count, freedText, plural } from '../lib/words';
@@ -39,6 +40,7 @@ function Tile({ label, value, unknown }: { label: string; value: number; unknown
 }
 
 export function Content({ data }: { data: Summary }) {
+  const { namespace } = useSession();
   const attention = data.attention ?? [];
   const next = data.next ?? [];
   const days = allDays(data.days ?? []);
@@ -48,7 +50,9 @@ export function Content({ data }: { data: Summary }) {
   const sum = (key: 'matched' | 'acted') => days.reduce((total, day) => total + day[key], 0);
   return (
     <div class="stack">
-      <MissingRights rights={data.missing} />
+      <MissingRights rights={data.missing}>
+        {noCleaners && <p><a class="button" href="/findings">See what is unused in {namespace || 'your namespace'}</a></p>}
+      </MissingRights>
       <Card title="Needs a person" aside={attention.length ? plural(attention.length, 'matter') : undefined}>
         {noCleaners ? <Empty title="This is not known.">You may not see Cleaners.</Empty> : attention.length === 0
           ? <Empty title="Nothing needs you.">The last runs did what they should.</Empty>

@@ -67,7 +67,8 @@ export function Loading({ what }: { what: string }) {
 /** Lacking is a right that is missing, and the role that gives it. */
 export function Lacking({ right }: { right: string | undefined }) {
   const role = roleOf(right);
-  return <><span class="mono">{right}</span>{role && <span class="small muted"> (<span class="mono">{role}</span> of KubeCleaner gives it)</span>}</>;
+  const whose = role.includes('*') ? ' of KubeCleaner' : ', bound in that namespace,';
+  return <><span class="mono">{right}</span>{role && <span class="small muted"> (<span class="mono">{role}</span>{whose} gives it)</span>}</>;
 }
 
 /** Failure says what went wrong, which right is missing, and what to do. */
@@ -110,12 +111,13 @@ export function denied(of: Allowed | undefined): string | undefined {
 }
 
 /** MissingRights names what is absent from a page, because the person may not read it. */
-export function MissingRights({ rights }: { rights: Right[] | null }) {
+export function MissingRights({ rights, children }: { rights: Right[] | null; children?: ComponentChildren }) {
   if (!rights?.length) return null;
   return (
     <div class="note warn">
       <strong>Some of this page is not shown, because rights are missing.</strong>
       <ul>{rights.map((right) => <li key={right.id}>{right.text}: <Lacking right={right.missing} /></li>)}</ul>
+      {children}
     </div>
   );
 }
