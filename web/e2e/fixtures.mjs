@@ -54,7 +54,7 @@ export const outcomes = [
 
 export const plans = [
   {
-    run: `expired-marks-${Math.floor(now / 1000) - 600}`, cleaner: 'expired-marks', hash: 'hash-1', action: 'Delete', time: at(-10), waits: true, objects: 3, expires: at(60 * 20),
+    run: `expired-marks-${Math.floor(now / 1000) - 600}`, cleaner: 'expired-marks', hash: 'hash-1', action: 'Delete', time: at(-10), waits: true, objects: 3, volumeBytes: 5 * 2 ** 30, expires: at(60 * 20),
     leftAlone: 1, message: 'It waits for approval.', decide: yes,
   },
   {
@@ -173,7 +173,7 @@ export const access = {
   ],
 };
 
-export const activityMissing = [{ id: 'approvals.read', text: 'see who approved and rejected plans', allowed: false, missing: 'list cleanerapprovals.apps.projectsveltos.io' }];
+export const activityMissing = [{ id: 'events.read', text: 'see what people did on this page', allowed: false, missing: 'list events in namespace default' }, { id: 'approvals.read', text: 'see who approved and rejected plans', allowed: false, missing: 'list cleanerapprovals.apps.projectsveltos.io' }];
 export const activity = (params) => [
   { time: at(-50), by: 'ada@example.com', text: `suspended Cleaner ${evil}` },
   { time: at(-52), by: 'system:serviceaccount:a-team-with-a-long-name:grace', text: 'asked for a run of Cleaner unused-configmaps', run: runs[0].name },
