@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,6 +97,32 @@ func TestPreviewAsAnAccountThatMayInPart(t *testing.T) {
 	})
 	if got.code != codes.ExitPartial || !strings.HasPrefix(got.errOut, want) {
 		t.Errorf("exit %d, want %q first in\n%s%s", got.code, want, got.out, got.errOut)
+	}
+}
+
+// TestPreviewAsAnAccountThatMayByName: a right to some names (resourceNames) counts for these, and beyond what is asked it
+// is said that nobody knows.
+func TestPreviewAsAnAccountThatMayByName(t *testing.T) {
+	s := newSite(t)
+	for i := range 103 {
+		s.configMap(fmt.Sprintf("a-%03d", i), map[string]string{"unused": "true"})
+	}
+	c := s.cleaner()
+	user := s.user(
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"delete"}, ResourceNames: []string{"a-001", "a-002"}},
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "namespaces"}, Verbs: []string{"get", "list"}})
+	got := s.call(t.Context(), nil, "preview", c.Name, "--as", user, "--limit", "3")
+	row := "NS   ConfigMap   98 objects   fail   user-NS may not delete configmaps in namespace NS\nNS   ConfigMap   a-001   be deleted"
+	if text := s.plain(got.out); got.code != codes.ExitPartial || !strings.Contains(text, row) {
+		t.Errorf("exit %d, there is no %q in\n%s", got.code, row, text)
+	}
+	for _, want := range []string{
+		"103 of 103 objects match; 5 would be deleted; 98 could not be deleted: user-NS may not delete configmaps in namespace NS\n",
+		"note: user-NS may touch some of the objects by their names (resourceNames); it was not asked about 3 more objects\n",
+	} {
+		if text := s.plain(got.errOut); !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
 	}
 }
 

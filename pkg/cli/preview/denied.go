@@ -26,16 +26,23 @@ func (j *job) deny(ctx context.Context, found *run.Preview) (why string, denied 
 	if account == "" || verb == "" || found.Incomplete != nil || found.Limit != nil || j.dump != nil {
 		return "", 0
 	}
-	d := denials{known: map[rights.Right]bool{}, namespaces: map[string][]string{}}
+	d := denials{
+		known: map[rights.Right]bool{}, namespaces: map[string][]string{},
+		byName: map[schema.GroupResource]int{}, named: map[schema.GroupResource]bool{},
+	}
 	for i := range found.Items {
 		item := &found.Items[i]
 		if item.Result != v1alpha1.OutcomePlanned {
 			continue
 		}
-		if what := d.of(ctx, j, verb, item.Kind, item.Namespace); what != "" {
+		if what := d.of(ctx, j, verb, item.Object); what != "" {
 			item.Result, item.Detail = v1alpha1.OutcomeFailed, account+" may not "+what
 			denied++
 		}
+	}
+	if d.unasked > 0 {
+		j.Note("%s may touch some of the objects by their names (resourceNames); it was not asked about %s",
+			terminal.OneLine(account), terminal.Grouped(d.unasked, "more object"))
 	}
 	if denied == 0 {
 		return "", 0
@@ -43,34 +50,44 @@ func (j *job) deny(ctx context.Context, found *run.Preview) (why string, denied 
 	return account + " may not " + d.words(), denied
 }
 
+// maxAskedByName is of how many objects of a kind it is asked by their names whether the account may touch them: a rule
+// may have resourceNames. It is no more than a second's work.
+const maxAskedByName = 100
+
 // denials are what an account may not do.
 type denials struct {
 	known map[rights.Right]bool
+	// byName is of how many objects of a resource it was asked by their names, and named is whether it may touch one of
+	// them: then of unasked more it is not known.
+	byName  map[schema.GroupResource]int
+	named   map[schema.GroupResource]bool
+	unasked int64
 	// namespaces are where it may not do something, by what that is, which stands in order.
 	namespaces map[string][]string
 	order      []string
 }
 
-// of says what the account may not do with the objects of a kind in a namespace. It is empty if it may, or if that is
-// not known.
-func (d *denials) of(ctx context.Context, j *job, verb string, kind object.Kind, namespace string) string {
-	right := rights.Right{Verb: verb, Group: kind.Group, Resource: kind.Resource}
+// of says what the account may not do with an object. It is empty if it may, or if that is not known.
+func (d *denials) of(ctx context.Context, j *job, verb string, o object.Object) string {
+	group := schema.GroupResource{Group: o.Kind.Group, Resource: o.Kind.Resource}
+	right := rights.Right{Verb: verb, Group: group.Group, Resource: group.Resource}
+	what := verb + " " + group.String()
 	if d.may(ctx, j, right) {
 		return ""
 	}
-	what := verb + " " + schema.GroupResource{Group: kind.Group, Resource: kind.Resource}.String()
-	if namespace != "" {
-		if right.Namespace = namespace; d.may(ctx, j, right) {
-			return ""
-		}
+	if right.Namespace = o.Namespace; right.Namespace != "" && d.may(ctx, j, right) {
+		return ""
+	}
+	if right.Name = o.Name; d.mayByName(ctx, j, right) {
+		return ""
 	}
 	if !slices.Contains(d.order, what) {
 		d.order = append(d.order, what)
 	}
-	if in := d.namespaces[what]; namespace != "" && !slices.Contains(in, namespace) {
-		d.namespaces[what] = append(in, namespace)
+	if in := d.namespaces[what]; o.Namespace != "" && !slices.Contains(in, o.Namespace) {
+		d.namespaces[what] = append(in, o.Namespace)
 	}
-	return what + within([]string{namespace})
+	return what + within([]string{o.Namespace})
 }
 
 // may reports whether the account has the right, or that is not known. It asks once.
@@ -81,6 +98,21 @@ func (d *denials) may(ctx context.Context, j *job, right rights.Right) bool {
 		may = has || err != nil
 		d.known[right] = may
 	}
+	return may
+}
+
+// mayByName reports whether the account may touch an object by its name, or that is not known.
+func (d *denials) mayByName(ctx context.Context, j *job, right rights.Right) bool {
+	of := schema.GroupResource{Group: right.Group, Resource: right.Resource}
+	if d.byName[of] == maxAskedByName {
+		if d.named[of] {
+			d.unasked++
+		}
+		return d.named[of] // otherwise most likely none of the others either
+	}
+	d.byName[of]++
+	may := d.may(ctx, j, right)
+	d.named[of] = d.named[of] || may
 	return may
 }
 
