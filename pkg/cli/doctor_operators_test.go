@@ -96,7 +96,7 @@ func TestDoctorNamesTheBindingThatIsMissing(t *testing.T) {
 		problems, _ := c.examined(nil)
 		return slices.DeleteFunc(problems, func(p string) bool { return !strings.Contains(p, " rights: ") })
 	}
-	if lines := of(); len(lines) != 1 || !strings.HasPrefix(lines[0], want) || !strings.HasSuffix(lines[0], "These 3 rights are needed by more-0-"+c.namespace+", more-1-"+c.namespace+", more-2-"+c.namespace+", unused-"+c.namespace) {
+	if lines := of(); len(lines) != 1 || !strings.HasPrefix(lines[0], want) || !strings.HasSuffix(lines[0], "These 3 rights are needed by 4 Cleaners: more-0-"+c.namespace+", more-1-"+c.namespace+", more-2-"+c.namespace+", unused-"+c.namespace) {
 		t.Errorf("want %q, but:\n%s", want, strings.Join(lines, "\n"))
 	}
 	if got := c.call(t.Context(), nil, "doctor"); !strings.Contains(got.out, "To do: kubectl create clusterrolebinding "+targets.Name+
@@ -107,5 +107,34 @@ func TestDoctorNamesTheBindingThatIsMissing(t *testing.T) {
 	want = "FAIL rights: ClusterRole/" + targets.Name + ": ClusterRoleBinding " + c.namespace + "-other does not bind it to ServiceAccount " + account
 	if lines := of(); len(lines) != 1 || !strings.HasPrefix(lines[0], want) {
 		t.Errorf("want %q, but:\n%s", want, strings.Join(lines, "\n"))
+	}
+}
+
+// TestDoctorNamesTheBindingThatIsMissingInANamespace: the chart may make a Role in each namespace (rbac.mode: namespaces).
+func TestDoctorNamesTheBindingThatIsMissingInANamespace(t *testing.T) {
+	c := newClinic(t)
+	for i := range 5 {
+		more := c.patient.DeepCopy()
+		more.ObjectMeta = metav1.ObjectMeta{Name: fmt.Sprintf("more-%d-%s", i, c.namespace)}
+		c.make(more)
+	}
+	must(t, c.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: c.namespace + "-kubecleaner-manager"}}))
+	name := c.namespace + "-cleaner-targets"
+	for _, namespace := range []string{c.namespace, "default"} { // the one in default would give nothing that is needed
+		targets := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+		targets.Rules = []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list", "get", "delete", "patch"}}}
+		c.make(targets)
+	}
+	problems, _ := c.examined(nil)
+	problems = slices.DeleteFunc(problems, func(p string) bool { return !strings.Contains(p, " rights: ") })
+	want := "FAIL rights: Role/NS/NS-cleaner-targets: no RoleBinding binds it to ServiceAccount NS/kubecleaner-manager, " +
+		"which therefore may not list configmaps in namespace NS, delete configmaps in namespace NS"
+	const who = "These 3 rights are needed by 6 Cleaners: more-0-NS, more-1-NS, more-2-NS and 3 more"
+	if text := c.plain(strings.Join(problems, "\n")); len(problems) != 1 || !strings.HasPrefix(text, want) || !strings.HasSuffix(text, who) {
+		t.Errorf("want %q and %q, but:\n%s", want, who, text)
+	}
+	out := c.plain(c.call(t.Context(), nil, "doctor").out)
+	if !strings.Contains(out, "To do: kubectl -n NS create rolebinding NS-cleaner-targets --role=NS-cleaner-targets --serviceaccount=NS:kubecleaner-manager") {
+		t.Errorf("the way out is not in:\n%s", out)
 	}
 }

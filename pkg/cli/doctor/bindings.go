@@ -17,52 +17,97 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// shippedRoles are the ends of the names of the ClusterRoles that an installation binds to the operator's account.
+// shippedRoles are the ends of the names of the roles that an installation binds to the operator's account. With the
+// chart's rbac.mode namespaces, there is a Role of the name in each namespace.
 var shippedRoles = []string{"-manager-role", "-cleaner-targets", "-impersonator"}
 
-// unbound is a ClusterRole of the installation that the operator's account does not have: one cause for all rights that
-// it would give.
+// unbound is a role of the installation that the operator's account does not have: one cause for all rights that it
+// would give. Namespace is empty for a ClusterRole.
 type unbound struct {
-	role string
+	namespace, role string
 	// bindings name the role, and not the account.
 	bindings []string
 	rules    []rbacv1.PolicyRule
 }
 
+// kind is that of the role.
+func (u unbound) kind() string {
+	if u.namespace == "" {
+		return "ClusterRole"
+	}
+	return "Role"
+}
+
+// isOf reports whether the binding is of the role.
+func (u unbound) isOf(b rbacv1.RoleBinding) bool {
+	return b.Namespace == u.namespace && b.RoleRef.Kind == u.kind() && b.RoleRef.Name == u.role
+}
+
 // unboundRoles are those that exist and are not bound to the account. What may not be read names no cause.
 func (p *patient) unboundRoles(ctx context.Context, account v1alpha1.ServiceAccountRef) (all []unbound) {
-	const path = "/apis/rbac.authorization.k8s.io/v1/"
-	err := cluster.List[rbacv1.ClusterRoleList](ctx, p.api, path+"clusterroles", func(r *rbacv1.ClusterRole) {
-		if slices.ContainsFunc(shippedRoles, func(end string) bool { return strings.HasSuffix(r.Name, end) }) {
-			all = append(all, unbound{role: r.Name, rules: r.Rules})
-		}
-	})
-	if err != nil || len(all) == 0 {
+	found := p.shipped(ctx)
+	if len(found) == 0 {
 		return nil
 	}
-	bound := map[string]bool{}
-	of := map[string][]string{}
-	err = cluster.List[rbacv1.ClusterRoleBindingList](ctx, p.api, path+"clusterrolebindings",
-		func(b *rbacv1.ClusterRoleBinding) {
-			of[b.RoleRef.Name] = append(of[b.RoleRef.Name], b.Name)
-			if slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool {
-				return s.Kind == rbacv1.ServiceAccountKind && s.Namespace == account.Namespace && s.Name == account.Name
-			}) {
-				bound[b.RoleRef.Name] = true
-			}
-		})
+	bindings, err := p.bindings(ctx)
 	if err != nil {
 		return nil
 	}
-	all = slices.DeleteFunc(all, func(u unbound) bool { return bound[u.role] })
-	for i := range all {
-		all[i].bindings = of[all[i].role]
+	for _, u := range found {
+		bound := false
+		for _, b := range bindings {
+			if !u.isOf(b) {
+				continue
+			}
+			u.bindings = append(u.bindings, b.Name)
+			bound = bound || slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool {
+				return s.Kind == rbacv1.ServiceAccountKind && s.Namespace == account.Namespace && s.Name == account.Name
+			})
+		}
+		if !bound {
+			all = append(all, u)
+		}
 	}
 	return all
 }
 
+const rbacPath = "/apis/rbac.authorization.k8s.io/v1/"
+
+// shipped are the roles of installations.
+func (p *patient) shipped(ctx context.Context) (all []unbound) {
+	add := func(namespace, name string, rules []rbacv1.PolicyRule) {
+		if slices.ContainsFunc(shippedRoles, func(end string) bool { return strings.HasSuffix(name, end) }) {
+			all = append(all, unbound{namespace: namespace, role: name, rules: rules})
+		}
+	}
+	_ = cluster.List[rbacv1.ClusterRoleList](ctx, p.api, rbacPath+"clusterroles", func(r *rbacv1.ClusterRole) {
+		add("", r.Name, r.Rules)
+	})
+	_ = cluster.List[rbacv1.RoleList](ctx, p.api, rbacPath+"roles", func(r *rbacv1.Role) {
+		add(r.Namespace, r.Name, r.Rules)
+	})
+	return all
+}
+
+// bindings are those of all roles: a ClusterRoleBinding as the binding of no namespace.
+func (p *patient) bindings(ctx context.Context) (all []rbacv1.RoleBinding, err error) {
+	err = cluster.List[rbacv1.ClusterRoleBindingList](ctx, p.api, rbacPath+"clusterrolebindings",
+		func(b *rbacv1.ClusterRoleBinding) {
+			all = append(all, rbacv1.RoleBinding{ObjectMeta: b.ObjectMeta, RoleRef: b.RoleRef, Subjects: b.Subjects})
+		})
+	if err != nil {
+		return nil, err
+	}
+	err = cluster.List[rbacv1.RoleBindingList](ctx, p.api, rbacPath+"rolebindings",
+		func(b *rbacv1.RoleBinding) { all = append(all, *b) })
+	return all, err
+}
+
 // gives reports whether the role would give a right. Names of single objects do not matter: no role that ships has any.
 func (u unbound) gives(right rights.Right) bool {
+	if u.namespace != "" && u.namespace != right.Namespace {
+		return false
+	}
 	return slices.ContainsFunc(u.rules, func(rule rbacv1.PolicyRule) bool {
 		has := func(all []string, one string) bool { return slices.Contains(all, one) || slices.Contains(all, "*") }
 		return has(rule.Verbs, right.Verb) && has(rule.APIGroups, right.Group) && has(rule.Resources, right.Resource) &&
@@ -111,21 +156,34 @@ func (p *patient) blame(
 }
 
 func (u unbound) line(account v1alpha1.ServiceAccountRef, given []rights.Right, who []string) Line {
-	line := Line{Status: Warn, Object: ref("ClusterRole", u.role)}
+	binding := u.kind() + "Binding"
+	line := Line{Status: Warn, Object: ref(terminal.Compact([]string{u.kind(), u.namespace, u.role})...)}
 	if slices.ContainsFunc(given, func(r rights.Right) bool { return !r.Optional }) {
 		line.Status = Fail
 	}
-	cause := "no ClusterRoleBinding binds it to ServiceAccount " + account.String()
-	line.WayOut = fmt.Sprintf("kubectl create clusterrolebinding %s --clusterrole=%s --serviceaccount=%s:%s",
-		u.role, u.role, account.Namespace, account.Name)
+	cause := fmt.Sprintf("no %s binds it to ServiceAccount %s", binding, account)
+	in := ""
+	if u.namespace != "" {
+		in = "-n " + u.namespace + " "
+	}
+	line.WayOut = fmt.Sprintf("kubectl %screate %s %s --%s=%s --serviceaccount=%s:%s",
+		in, strings.ToLower(binding), u.role, strings.ToLower(u.kind()), u.role, account.Namespace, account.Name)
 	if len(u.bindings) > 0 {
-		cause = fmt.Sprintf("ClusterRoleBinding %s does not bind it to ServiceAccount %s",
-			terminal.Shortened(u.bindings, maxNamed), account)
+		cause = fmt.Sprintf("%s %s does not bind it to ServiceAccount %s",
+			binding, terminal.Shortened(u.bindings, maxNamed), account)
 		line.WayOut = "apply config/rbac (or config/policy), or the chart, anew"
 	}
 	line.Message = fmt.Sprintf("%s, which therefore may not %s. %s needed by %s",
-		cause, words(given), isOrAre(len(distinct(given))), terminal.Shortened(who, maxNamed))
+		cause, words(given), isOrAre(len(distinct(given))), needers(who))
 	return line
+}
+
+// needers are who needs a right: the first Cleaners, and how many there are.
+func needers(who []string) string {
+	if len(who) == 1 {
+		return who[0]
+	}
+	return terminal.Counted(len(who), "Cleaner") + ": " + terminal.Shortened(who, maxObjects)
 }
 
 func isOrAre(n int) string {
