@@ -45,7 +45,7 @@ func (s *site) end(run *v1alpha1.CleanerRun, reason, message, carriedOutBy strin
 }
 
 const planShown = "plan of run unused-NS-SECONDS of cleaner unused-NS: delete 2 objects (5Gi of volumes), until 2026-11-22T04:00:00Z\n\n" +
-	"NAMESPACE   KIND   NAME   WHY\nNS   ConfigMap   a   unused for 30 days\nNS   ConfigMap   b   the Cleaner selects it\n"
+	"NAMESPACE   KIND   NAME   WHY\nNS   ConfigMap   a   unused for 30 days\nNS   ConfigMap   b   -\n"
 
 const leftAlone = "note: 1 more object would be left alone: kubectl cleaner runs unused-NS-SECONDS\n"
 

@@ -344,13 +344,6 @@ describe('Compare', () => {
   ])('%j', (of, text) => expect(compareText(of)).toContain(text));
 });
 
-describe('reasons', () => {
-  it('says of what labels select that the Cleaner selects it', async () => {
-    await show(<OutcomeTable caption="x" rows={[{ kind: 'ConfigMap', name: 'a', outcome: 'Planned' }, { kind: 'ConfigMap', name: 'b', outcome: 'Failed' }]} />);
-    expect(root.textContent!.match(/the Cleaner selects it/g)).toHaveLength(1);
-  });
-});
-
 describe('words', () => {
   it.each([[0, 'No kind is known that could name it.'], [1, 'The one kind that can name it was searched.'], [3, '3 kinds that can name it were searched.']])('of %d kinds', (n, text) => expect(searchedText(n)).toBe(text));
   it('asks for no name where a person must approve anyway', () => {

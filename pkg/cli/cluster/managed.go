@@ -14,7 +14,8 @@ import (
 )
 
 // Why is why an object has its outcome in the record of a run, with the change that is planned for it. Where the record
-// says nothing of the object itself, it is what holds for each of that outcome.
+// says nothing of the object itself, it is what holds for each of that outcome. It is empty if the object matched, and
+// no finding, condition or script said why.
 func Why(run *v1alpha1.CleanerRun, o *v1alpha1.ObjectOutcome) string {
 	change := ""
 	if o.Change != "" {
@@ -30,18 +31,29 @@ func implied(run *v1alpha1.CleanerRun, o *v1alpha1.ObjectOutcome) string {
 		return "only reported, because " + run.Spec.WhyDryRun()
 	case v1alpha1.OutcomeGone:
 		return "somebody else deleted it first"
-	case v1alpha1.OutcomeMatched, v1alpha1.OutcomePlanned, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTransformed,
-		v1alpha1.OutcomeTerminating, v1alpha1.OutcomeFoundGone:
-		return "the Cleaner selects it"
+	}
+	if hasMatched(o) {
+		return ""
 	}
 	return run.Status.Message
 }
 
-// said is what the record says of an object. What manages the object may make it again, or undo a change, so it is
+// hasMatched reports whether the outcome is that of an object that matched and was not left alone.
+func hasMatched(o *v1alpha1.ObjectOutcome) bool {
+	switch o.Outcome {
+	case v1alpha1.OutcomeMatched, v1alpha1.OutcomePlanned, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTransformed,
+		v1alpha1.OutcomeTerminating, v1alpha1.OutcomeFoundGone:
+		return true
+	}
+	return false
+}
+
+// said is what the record says of an object: of one that was left alone or failed, why, and of any other also why it
+// matches. What manages the object may make it again, or undo a change, so it is
 // named beside the reason too.
 func said(o *v1alpha1.ObjectOutcome) string {
 	switch {
-	case o.Outcome == v1alpha1.OutcomeMatched, o.Outcome == v1alpha1.OutcomeProtected:
+	case hasMatched(o), o.Outcome == v1alpha1.OutcomeProtected:
 		return terminal.Because(o.Reason, o.Message)
 	case o.Reason == "":
 		return o.Message

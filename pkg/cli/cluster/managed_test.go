@@ -9,7 +9,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// TestWhy: no object of a run is shown without a reason as long as the run knows one.
+// TestWhy: no object of a run is shown without a reason as long as the run knows one. Where it knows none, nothing is
+// said: that the Cleaner selects what it deletes is no news.
 func TestWhy(t *testing.T) {
 	run := &v1alpha1.CleanerRun{}
 	run.Spec.DryRunReason = "all acting is stopped (incident 7)"
@@ -20,9 +21,10 @@ func TestWhy(t *testing.T) {
 		"idle; change: {\"spec\":1}": {Outcome: v1alpha1.OutcomePlanned, Message: "idle", Change: `{"spec":1}`},
 		"change: {}":                 {Outcome: v1alpha1.OutcomePlanned, Change: "{}"},
 		"only reported, because all acting is stopped (incident 7)": {Outcome: v1alpha1.OutcomeDryRun},
-		"the Cleaner selects it":                                    {Outcome: v1alpha1.OutcomeMatched},
-		"somebody else deleted it first":                            {Outcome: v1alpha1.OutcomeGone},
-		"3 objects match, and maxObjects is 2.":                     {Outcome: v1alpha1.OutcomeNotActed},
+		"": {Outcome: v1alpha1.OutcomeMatched},
+		"it has finalizers: example.com/a (it matches: unused)": {Outcome: v1alpha1.OutcomeTerminating, Reason: "it has finalizers: example.com/a", Message: "unused"},
+		"somebody else deleted it first":                        {Outcome: v1alpha1.OutcomeGone},
+		"3 objects match, and maxObjects is 2.":                 {Outcome: v1alpha1.OutcomeNotActed},
 	} {
 		if got := Why(run, &o); got != want {
 			t.Errorf("%+v: got %q, want %q", o, got, want)

@@ -140,5 +140,5 @@ function Objects({ of }: { of: Plan }) {
 }
 
 function Because({ of }: { of: Outcome }) {
-  return <>{of.change && <div class="mono">{of.change}</div>}{of.message && <div>{readable(of.message)}</div>}{of.reason && <div class="muted">{readable(of.reason)}</div>}{!of.change && !of.message && !of.reason && <div class="muted">the Cleaner selects it</div>}</>;
+  return <>{of.change && <div class="mono">{of.change}</div>}{of.message && <div>{readable(of.message)}</div>}{of.reason && <div class="muted">{readable(of.reason)}</div>}</>;
 }

@@ -26,11 +26,8 @@ const columns: Column<Outcome>[] = [
   { title: 'Why', class: 'wrap', cell: (row) => <Reasons of={row} /> },
 ];
 
-/** selected are the outcomes of what was selected and not left alone: without another reason, that is why. */
-const selected = ['Matched', 'Planned', 'Deleted', 'Transformed', 'Terminating', 'FoundGone'];
-
 function Reasons({ of }: { of: Outcome }) {
-  return <>{of.message && <div>{readable(of.message)}</div>}{of.reason && <div class={of.message ? 'muted' : undefined}>{readable(of.reason)}</div>}{!of.message && !of.reason && selected.includes(of.outcome) && <div class="muted">the Cleaner selects it</div>}</>;
+  return <>{of.message && <div>{readable(of.message)}</div>}{of.reason && <div class={of.message ? 'muted' : undefined}>{readable(of.reason)}</div>}</>;
 }
 
 export function keyOf(o: ObjectRef): string { return [o.apiVersion, o.kind, o.namespace, o.name].join('/'); }
