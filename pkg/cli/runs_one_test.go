@@ -136,7 +136,7 @@ func TestRunWithAllItsObjects(t *testing.T) {
 			if run.Kind != "CleanerRun" || run.UID != record.UID || run.Status.ObjectsOmitted != left || cmp.Diff(record.Status.Tallies, run.Status.Tallies) != "" {
 				t.Errorf("the record is %s %s with %d omitted, want %d, and the tallies %v", run.Kind, run.UID, run.Status.ObjectsOmitted, left, run.Status.Tallies)
 			}
-			if note := fmt.Sprintf("note: %s not listed: ", terminal.Grouped(left, "more object")+" are"); !strings.HasPrefix(got.errOut, note) {
+			if note := fmt.Sprintf("note: %s of %s are listed: all that the run was going to touch, ", terminal.Thousands(int64(len(seen))), terminal.Grouped(much+protects, "object")); !strings.HasPrefix(got.errOut, note) {
 				t.Errorf("it says %q, want %q", got.errOut, note)
 			}
 		}

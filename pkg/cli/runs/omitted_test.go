@@ -12,20 +12,23 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// Of a run that was refused, it is not known which of the objects without a place it would have touched.
+// What a record has no room for is nowhere if no run was going to touch it: then it is said how much is listed.
 func TestWhyObjectsAreNotListed(t *testing.T) {
-	const rest = ", and the record has room for 256 KiB of objects; status.tallies (-o json) counts them, and kubectl cleaner preview tidy --limit 0 lists all that match now\n"
-	for phase, want := range map[v1alpha1.RunPhase]string{
-		v1alpha1.RunFailed:    "note: 251 more objects are not listed: the run touched nothing" + rest,
-		v1alpha1.RunCompleted: "note: 251 more objects are not listed: the run was not going to touch them" + rest,
+	const rest = " no more than fits into the 256 KiB of a CleanerRun; status.tallies (-o json) counts all of them, " +
+		"and kubectl cleaner preview tidy --limit 0 lists all that match now\n"
+	for why, run := range map[string]v1alpha1.CleanerRun{
+		", because a Scan keeps":                      {Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionScan}},
+		", because the run touched nothing, and kept": {Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}},
+		": all that the run was going to touch, and of the others": {
+			Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}, Status: v1alpha1.CleanerRunStatus{Intent: &v1alpha1.RunIntent{}},
+		},
 	} {
 		streams, _, _, errOut := genericiooptions.NewTestIOStreams()
-		run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Cleaner: "tidy"}}
-		run.Spec.Action, run.Status.Phase, run.Status.ObjectsOmitted = v1alpha1.ActionTransform, phase, 251
+		run.Spec.Cleaner, run.Status.ObjectsOmitted = "tidy", 2002
 		session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
-		(&options{Session: session}).printOmitted(run)
-		if errOut.String() != want {
-			t.Errorf("%s: %s", phase, errOut)
+		(&options{Session: session}).printOmitted(&run, 1000)
+		if want := "note: 1,000 of 3,002 objects are listed" + why + rest; errOut.String() != want {
+			t.Errorf("%s: %s", why, errOut)
 		}
 	}
 }

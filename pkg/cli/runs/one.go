@@ -33,7 +33,9 @@ func (o *options) one(ctx context.Context, api *cluster.Client, run *v1alpha1.Cl
 	} else if !o.isEmpty() {
 		o.tellNone(run)
 	}
-	o.printOmitted(run)
+	if unread == nil { // which says it otherwise
+		o.printOmitted(run, len(run.Status.Objects))
+	}
 	if ending := cluster.Ending(run); ending != "" && o.isEmpty() {
 		o.Note("%s", ending)
 	}
@@ -42,6 +44,7 @@ func (o *options) one(ctx context.Context, api *cluster.Client, run *v1alpha1.Cl
 
 // oneForPrograms prints the record with its objects.
 func (o *options) oneForPrograms(run *v1alpha1.CleanerRun, complete bool) error {
+	listed := len(run.Status.Objects)
 	if !o.isEmpty() {
 		run.Status.Objects = o.inOrder(run.Status.Objects)
 	}
@@ -49,7 +52,7 @@ func (o *options) oneForPrograms(run *v1alpha1.CleanerRun, complete bool) error 
 		return err
 	}
 	if complete {
-		o.printOmitted(run)
+		o.printOmitted(run, listed)
 	}
 	return nil
 }
@@ -154,20 +157,25 @@ func (o *options) printGroups(run *v1alpha1.CleanerRun, objects []v1alpha1.Objec
 // whatIsKept says of which objects a record has only the counts.
 const whatIsKept = "A record has room for 256 KiB of objects; beyond that, only what a run was going to touch is written down"
 
-// printOmitted says how many objects no list has, why, and where to see them.
-func (o *options) printOmitted(run *v1alpha1.CleanerRun) {
+// printOmitted says how many objects of all are listed, why no more, and where to see them.
+func (o *options) printOmitted(run *v1alpha1.CleanerRun, listed int) {
 	omitted := run.Status.ObjectsOmitted
 	if omitted == 0 {
 		return
 	}
-	why := "the run was not going to touch " + terminal.Plural(omitted, "it", "them")
-	if run.Status.Acted == 0 && run.Status.Phase != v1alpha1.RunCompleted { // it may well have been going to
-		why = "the run touched nothing"
+	const kept = "no more than fits into the 256 KiB of a CleanerRun"
+	why := ": all that the run was going to touch, and of the others " + kept
+	switch {
+	case run.Spec.Action == v1alpha1.ActionScan:
+		why = ", because a Scan keeps " + kept
+	case run.Status.Intent == nil:
+		why = ", because the run touched nothing, and kept " + kept
 	}
 	o.Note(
-		"%s not listed: %s, and the record has room for 256 KiB of objects; status.tallies (-o json) counts them, "+
-			"and %s preview %s --limit 0 lists all that match now",
-		terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"),
+		"%s of %s are listed%s; status.tallies (-o json) counts all of them, and %s preview %s --limit 0 lists all that match"+
+			" now",
+		terminal.Thousands(int64(listed)),
+		terminal.Grouped(int64(listed)+omitted, "object"),
 		why,
 		terminal.Program,
 		run.Spec.Cleaner,

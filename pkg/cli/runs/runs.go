@@ -50,7 +50,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"these labels.\n\n" +
 			"With the name of a run, it prints what became of each object: first what failed, then what was done and what matched, and\n" +
 			"last what is protected. If there are more than --limit objects, it first counts them by outcome, kind and namespace.\n" +
-			"--limit 0 lists all that the run was going to touch, and of the others as many as fit into 256 KiB. --diff\n" +
+			"--limit 0 lists all that the run was going to touch, and of the others, as of a Scan, as many as fit into 256 KiB. --diff\n" +
 			"compares the run with the one before it, also with -o json. With these flags, the name of a Cleaner means its latest run.\n\n" +
 			"-o json and -o yaml print the CleanerRun with every object that the run was going to touch. What does not fit into the\n" +
 			"CleanerRun is in Secrets of the operator's namespace, and you need the right to get them. If they cannot be read, it exits\n" +
