@@ -116,6 +116,7 @@ func TestLintInput(t *testing.T) {
 		return path
 	}
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	const template = "apiVersion: v1\nkind: ConfigMap\n{{- if .Values.x }}\nmetadata: {name: a}\n{{- end }}\n"
 	tests := []struct {
 		name, path, stdin string
 		want              session
@@ -140,6 +141,15 @@ func TestLintInput(t *testing.T) {
 			name: "a directory with others, and a hidden one", path: filepath.Dir(filepath.Dir(write("yes/.git/broken.yaml", "a: b: c") + write("yes/cm.yml", configMap)[:0] + write("yes/below/c.json", "{}")[:0] + write("yes/below/c.yaml", goodCleaner)[:0])),
 			wantOut: "Cleaner good", wantErr: "1 Cleaner in 3 files: no problems",
 		},
+		{
+			name: "a directory with a chart", path: filepath.Dir(filepath.Dir(write("chart/templates/cm.yaml", template) + write("chart/c.yaml", goodCleaner)[:0])),
+			wantOut: "Cleaner good", wantErr: "templates/cm.yaml: skipped a template\n",
+		},
+		{
+			name: "a template of a Cleaner", path: filepath.Dir(write("templated/c.yaml", strings.Replace(template, "ConfigMap", "Cleaner", 1))), want: session{code: 1},
+			wantOut: "the document is not valid YAML: ",
+		},
+		{name: "a template that is named", path: write("named.yaml", template), want: session{code: 1}, wantOut: "hint: it is a template: "},
 		{
 			name: "an alias and a merge", path: "-", wantOut: "Cleaner good (standard input:2), action Scan",
 			stdin: strings.Replace(goodCleaner, `{resourceSelectors: [{group: "", version: v1, kind: Pod}]}`, `{resourceSelectors: [&pod {group: "", version: v1, kind: Pod}, {<<: *pod, kind: Secret}, *pod]}`, 1),

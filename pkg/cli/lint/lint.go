@@ -142,6 +142,10 @@ func (o *options) lintAll(
 	result *Result,
 ) (found bool, err error) {
 	for _, source := range sources {
+		if source.IsForeignTemplate() {
+			o.Note("%s: skipped a template", source.Name)
+			continue
+		}
 		isFound, err := o.lintSource(ctx, by, source, result)
 		if err != nil {
 			return false, err

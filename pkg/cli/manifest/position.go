@@ -4,6 +4,7 @@
 package manifest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -152,6 +153,12 @@ func YAMLLine(err error) (line int, message string) {
 
 // helmTemplate is what templates of Helm have. Policies of Kyverno have braces, too.
 var helmTemplate = regexp.MustCompile(`\{\{-?\s*(?:[.$]|include|template|if|range|with|end|toYaml)`)
+
+// IsForeignTemplate reports whether a file that nobody named is a template of Helm that can have no Cleaner: it is not
+// meant to be read as it is.
+func (f *Source) IsForeignTemplate() bool {
+	return !f.Named && helmTemplate.Match(f.Text) && !bytes.Contains(f.Text, []byte("Cleaner"))
+}
 
 func syntaxProblem(file string, lines []string, offset int, err error) Problem {
 	var at *misplaced
