@@ -173,11 +173,20 @@ func (o *options) lastMatches(cleaner *v1alpha1.Cleaner) string {
 		return fmt.Sprintf("; it has not run yet, so how much that is, is not known: %s preview %s counts it",
 			terminal.Program, cleaner.Name)
 	}
-	return fmt.Sprintf(
-		"; its last run, %s ago, matched %s",
+	text := fmt.Sprintf(
+		"; its last run, at %s, %s ago, matched %s",
+		last.NominalTime.UTC().Format(time.RFC3339),
 		duration.HumanDuration(max(0, o.Now().Sub(last.NominalTime.Time))),
 		terminal.Grouped(last.Matched, "object"),
 	)
+	done := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded)
+	if done != nil && done.Status == metav1.ConditionFalse { // it may not have seen all
+		text += ", and did not succeed (" + done.Reason + ")"
+	}
+	if done != nil && done.ObservedGeneration < cleaner.Generation {
+		text += "; the Cleaner was edited since"
+	}
+	return text
 }
 
 // onlyReports reports whether the operator said that this version of the Cleaner only reports now, whatever its action.

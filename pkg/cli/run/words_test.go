@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -117,5 +118,27 @@ func TestRunTellsWhyWhatIsProtectedMatches(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "protected: by its annotation (it matches: nothing names it)\n") {
 		t.Errorf("got %s", out)
+	}
+}
+
+// Who is asked before a run is told how much the last one matched, and why a run now may match more.
+func TestHowMuchTheLastRunMatched(t *testing.T) {
+	t.Parallel()
+	due := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)
+	o := &options{Session: &terminal.Session{Options: terminal.Options{Now: func() time.Time { return due.Add(3 * time.Hour) }}}}
+	condition := func(status metav1.ConditionStatus, reason string, generation int64) []metav1.Condition {
+		return []metav1.Condition{{Type: v1alpha1.ConditionRunSucceeded, Status: status, Reason: reason, ObservedGeneration: generation}}
+	}
+	for want, conditions := range map[string][]metav1.Condition{
+		"":                                       condition(metav1.ConditionTrue, v1alpha1.ReasonCompleted, 2),
+		"; the Cleaner was edited since":         condition(metav1.ConditionTrue, v1alpha1.ReasonCompleted, 1),
+		", and did not succeed (ViewIncomplete)": condition(metav1.ConditionFalse, v1alpha1.ReasonViewIncomplete, 2),
+	} {
+		c := &v1alpha1.Cleaner{}
+		c.Generation, c.Status.Conditions = 2, conditions
+		c.Status.LastRun = &v1alpha1.LastRun{NominalTime: metav1.NewTime(due), RunCounts: v1alpha1.RunCounts{Matched: 1234}}
+		if got := o.lastMatches(c); got != "; its last run, at 2026-03-01T03:00:00Z, 3h ago, matched 1,234 objects"+want {
+			t.Errorf("%q", got)
+		}
 	}
 }
