@@ -11,8 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -104,6 +106,9 @@ func TestPreviewAsAnAccountThatMayInPart(t *testing.T) {
 // is said that nobody knows.
 func TestPreviewAsAnAccountThatMayByName(t *testing.T) {
 	s := newSite(t)
+	t.Cleanup(func() { // of what a Role names, a scan of the whole cluster in another test does not know whether it is used
+		must(t, s.DeleteAllOf(context.Background(), &corev1.ConfigMap{}, client.InNamespace(s.namespace)))
+	})
 	for i := range 103 {
 		s.configMap(fmt.Sprintf("a-%03d", i), map[string]string{"unused": "true"})
 	}
