@@ -39,6 +39,11 @@ func TestDetails(t *testing.T) {
 			of("v1 PersistentVolumeClaim shop/a", "", "spec: {resources: {requests: {storage: 1Gi}}}", "status: {capacity: {storage: 2Gi}, conditions: [{type: Unused, status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z'}]}"),
 			"Likely, since 2026-01-01, frees 2147483648 bytes: none of N kinds names it",
 		},
+		"a claim whose storage is kept": {
+			of("v1 PersistentVolumeClaim shop/a", "", "status: {capacity: {storage: 2Gi}}") + "\n---\n" +
+				of("v1 PersistentVolume b", "", "spec: {persistentVolumeReclaimPolicy: Retain, claimRef: {namespace: shop, name: a}}", "status: {phase: Bound}"),
+			"Likely: none of N kinds names it",
+		},
 		"a claim that was used again": {of("v1 PersistentVolumeClaim shop/a", "", "status: {conditions: [{type: Unused, status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z'}]}"), "Likely: none of N kinds names it"},
 		"a volume": {
 			of("v1 PersistentVolume a", "", "spec: {persistentVolumeReclaimPolicy: Delete, capacity: {storage: 1Gi}, claimRef: {namespace: shop, name: data}}", "status: {phase: Released, lastPhaseTransitionTime: '2026-01-02T00:00:00Z'}"),

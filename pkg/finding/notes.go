@@ -32,6 +32,8 @@ type notes struct {
 	byHand    map[graph.Name]bool
 	// awaited are volumes that a claim asks for by their names, and does not have.
 	awaited map[string]bool
+	// retained are claims whose volumes stay when they are deleted.
+	retained map[graph.Name]bool
 	// faulty are Deployments of which a Pod does not run, and why.
 	faulty map[graph.Name]string
 	// held are what those Pods of Deployments request whose containers wait, by the names of the Pods.
@@ -50,7 +52,7 @@ func newNotes() notes {
 		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{},
 		commanded: map[string]bool{}, byHand: map[graph.Name]bool{}, awaited: map[string]bool{},
 		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
-		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
+		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, retained: map[graph.Name]bool{},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func storageRows() []*row {
 	claim := namedRow(claims)
 	claim.means = "no Pod or template names it, and no StatefulSet can claim it"
-	claim.body, claim.look = true, lookClaim
+	claim.body, claim.look, claim.judge = true, lookClaim, judgeClaim
 	return []*row{
 		claim,
 		{
@@ -53,18 +53,29 @@ func lookClaim(f *Finder, o *object.Parts) *candidate {
 	return c
 }
 
+// judgeClaim knows that the storage of a claim stays whose volume's reclaim policy is Retain, where volumes are looked
+// at, too.
+func judgeClaim(f *Finder, c *candidate) *Finding {
+	found := judgeNamed(f, c)
+	if found != nil && f.retained[c.object()] {
+		found.Frees = Resources{}
+	}
+	return found
+}
+
 // lookVolume looks at a volume. One that is Available waits for a claim.
-func lookVolume(_ *Finder, o *object.Parts) *candidate {
+func lookVolume(f *Finder, o *object.Parts) *candidate {
 	status, spec := o.At("status"), o.At("spec")
+	if spec.Field("persistentVolumeReclaimPolicy").Text() == "Retain" {
+		f.retained[claimOf(spec)] = true
+	}
 	found := &Finding{
 		Confidence: v1alpha1.ConfidenceCertain, Since: timeAt(status.Field("lastPhaseTransitionTime")),
 		Frees: Resources{VolumeBytes: o.VolumeBytes()},
 	}
 	switch phase := status.Field("phase").Text(); phase {
 	case "Released":
-		claim := spec.Field("claimRef")
-		name := graph.Name{GroupKind: claims, Namespace: claim.Field("namespace").Text(), Name: claim.Field("name").Text()}
-		found.Reason = "it is Released: its claim was " + name.String()
+		found.Reason = "it is Released: its claim was " + claimOf(spec).String()
 	case "Failed":
 		found.Reason = "its reclamation failed: " + status.Field("message").Text()
 	default:
@@ -74,6 +85,12 @@ func lookVolume(_ *Finder, o *object.Parts) *candidate {
 		found.Reason += " (reclaim policy " + policy + ")"
 	}
 	return &candidate{found: found, decide: decideVolume}
+}
+
+// claimOf is the claim that a volume is bound to, or was.
+func claimOf(volume object.JSON) graph.Name {
+	claim := volume.Field("claimRef")
+	return graph.Name{GroupKind: claims, Namespace: claim.Field("namespace").Text(), Name: claim.Field("name").Text()}
 }
 
 // decideVolume finds a volume that no claim waits for: one that is to be claimed again is Released until somebody
