@@ -56,7 +56,7 @@ func (r *CleanerReconciler) foldDecision(
 	case err != nil && !journal.IsNotApproved(err):
 		return err
 	case said == nil && left <= 0:
-		return r.endPlan(ctx, cleaner, plan.Run, v1alpha1.ReasonExpired, fmt.Sprintf(
+		return r.decided(ctx, cleaner, plan, round, v1alpha1.ReasonExpired, fmt.Sprintf(
 			"Nobody approved the plan until %s, nothing was touched; the next run makes another.",
 			plan.ExpirationTime.UTC().Format(timeFormat)))
 	case said != nil:
@@ -95,7 +95,7 @@ func (r *CleanerReconciler) foldSaid(
 	return nil
 }
 
-// decided ends the waiting of a plan of which a person said something.
+// decided ends the waiting of a plan of which a person said something, or nobody did in time.
 func (r *CleanerReconciler) decided(
 	ctx context.Context, cleaner *v1alpha1.Cleaner, plan *v1alpha1.WaitingPlan, round *round, reason, message string,
 ) error {
@@ -103,7 +103,7 @@ func (r *CleanerReconciler) decided(
 	return r.endPlan(ctx, cleaner, plan.Run, reason, message)
 }
 
-// showDecided says in an Event what a person said of a plan, and whether that counts.
+// showDecided says in an Event what became of a plan that a person decided on, or nobody in time.
 func (r *CleanerReconciler) showDecided(cleaner *v1alpha1.Cleaner, round *round) {
 	if round.decided == "" {
 		return

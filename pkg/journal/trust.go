@@ -53,14 +53,14 @@ func (j *Journal) checkAge(ctx context.Context, said *v1alpha1.CleanerApproval) 
 	case record != nil && said.CreationTimestamp.Before(&record.CreationTimestamp):
 		return notApproved("CleanerApproval %s is older than the run that made the plan", said.Name)
 	}
-	since, found, err := j.guardedSince(ctx)
+	since, err := j.guardedSince(ctx)
 	switch {
+	case IsNotApproved(err):
+		return err
 	case err != nil && !object.MayPass(err):
 		return notApproved("the operator cannot read since when the ValidatingAdmissionPolicy of approvals is in force: %s", err)
 	case err != nil:
 		return err
-	case !found:
-		return notApproved("no approval counts, because there is no ValidatingAdmissionPolicy of approvals with a binding; deploy KubeCleaner's manifests or its chart again")
 	case !said.CreationTimestamp.After(since):
 		return notApproved("CleanerApproval %s is not newer than the ValidatingAdmissionPolicy of approvals or its binding, which was created or changed at %s: nobody may have checked who approved",
 			said.Name, since.UTC().Format(time.RFC3339))
@@ -68,24 +68,23 @@ func (j *Journal) checkAge(ctx context.Context, said *v1alpha1.CleanerApproval) 
 	return nil
 }
 
-// guardedSince is when the policy that guards approvals, or its binding, was created or changed last, if there are any.
-func (j *Journal) guardedSince(ctx context.Context) (since time.Time, found bool, err error) {
+// guardedSince is when the policy that guards approvals, or its binding, was created or changed last.
+func (j *Journal) guardedSince(ctx context.Context) (time.Time, error) {
 	var policies admissionv1.ValidatingAdmissionPolicyList
 	var bindings admissionv1.ValidatingAdmissionPolicyBindingList
 	for _, list := range []client.ObjectList{&policies, &bindings} {
 		if err := j.client.List(ctx, list); err != nil {
-			return since, false, wrap("listing ValidatingAdmissionPolicies and their bindings", err)
+			return time.Time{}, wrap("listing ValidatingAdmissionPolicies and their bindings", err)
 		}
 	}
-	since, found = lastGuardChange(policies.Items, bindings.Items)
-	return since, found, nil
+	return lastGuardChange(policies.Items, bindings.Items)
 }
 
 // lastGuardChange is when the policies that name CleanerApprovals, or their bindings, changed last. A policy of
 // somebody else counts, too: which of them refuses whom is not known here, and an approval can be given again.
 func lastGuardChange(
 	policies []admissionv1.ValidatingAdmissionPolicy, bindings []admissionv1.ValidatingAdmissionPolicyBinding,
-) (last time.Time, found bool) {
+) (last time.Time, err error) {
 	for i := range policies {
 		if !namesApprovals(&policies[i]) {
 			continue
@@ -94,15 +93,22 @@ func lastGuardChange(
 			if bindings[k].Spec.PolicyName != policies[i].Name {
 				continue
 			}
-			found = true
-			for _, t := range []time.Time{lastChange(&policies[i]), lastChange(&bindings[k])} {
-				if t.After(last) {
-					last = t
+			for _, guard := range []client.Object{&policies[i], &bindings[k]} {
+				changed := lastChange(guard)
+				if changed.IsZero() {
+					return last, notApproved("no approval counts, because nobody knows when %s, which guards approvals, was changed: its metadata.managedFields say nothing; apply it again with kubectl apply --server-side",
+						guard.GetName())
+				}
+				if changed.After(last) {
+					last = changed
 				}
 			}
 		}
 	}
-	return last, found
+	if last.IsZero() {
+		return last, notApproved("no approval counts, because there is no ValidatingAdmissionPolicy of approvals with a binding; deploy KubeCleaner's manifests or its chart again")
+	}
+	return last, nil
 }
 
 // namesApprovals reports whether a policy looks at CleanerApprovals by name.
@@ -113,13 +119,16 @@ func namesApprovals(policy *admissionv1.ValidatingAdmissionPolicy) bool {
 	})
 }
 
-// lastChange is when an object was created or changed last, its status apart.
-func lastChange(o client.Object) time.Time {
-	last := o.GetCreationTimestamp().Time
+// lastChange is when an object was created or changed last, its status apart. It is zero when that is not known: once
+// somebody has emptied managedFields, changes leave no trace there.
+func lastChange(o client.Object) (last time.Time) {
 	for _, field := range o.GetManagedFields() {
 		if field.Subresource == "" && field.Time != nil && field.Time.After(last) {
 			last = field.Time.Time
 		}
+	}
+	if created := o.GetCreationTimestamp().Time; !last.IsZero() && created.After(last) {
+		return created
 	}
 	return last
 }

@@ -150,7 +150,9 @@ func TestPlanExpires(t *testing.T) {
 	}
 	l.clock.SetTime(plan.ExpirationTime.Time)
 	l.step()
-	l.wantEnded(plan.Run, v1alpha1.ReasonExpired, "Nobody approved the plan until "+plan.ExpirationTime.UTC().Format(time.RFC3339))
+	text := "Nobody approved the plan until " + plan.ExpirationTime.UTC().Format(time.RFC3339)
+	l.wantEnded(plan.Run, v1alpha1.ReasonExpired, text)
+	l.wantEvents(v1alpha1.ReasonAwaitingApproval, "", v1alpha1.ReasonExpired, text)
 	l.wantNames("a", "b", "c")
 }
 
