@@ -76,7 +76,7 @@ func more(names []string) string {
 // bucket looks at the Secret that says where the S3 bucket is.
 func (p *patient) bucket(ctx context.Context, names []string) []Line {
 	if p.deployment == nil {
-		return noAccount()
+		return p.noAccount()
 	}
 	secret, given := p.flag("s3-secret")
 	if !given || secret == "" {
@@ -94,7 +94,7 @@ func (p *patient) bucket(ctx context.Context, names []string) []Line {
 // volume looks at the volume on which copies are.
 func (p *patient) volume(ctx context.Context, names []string) []Line {
 	if p.deployment == nil {
-		return noAccount()
+		return p.noAccount()
 	}
 	path, given := p.flag("copies-path")
 	if !given || path == "" {

@@ -30,14 +30,15 @@ func (p *patient) itself() *v1alpha1.ServiceAccountRef {
 	}
 }
 
-func noAccount() []Line {
-	return []Line{
-		{
-			Status:  Unknown,
-			Message: "the operator's account is not known: its Deployment was not found",
-			WayOut:  "see the check operator",
-		},
+func (p *patient) noAccount() []Line { return p.noDeployment("the operator's account") }
+
+// noDeployment says that something is not known, because the operator has no Deployment, or it could not be read.
+func (p *patient) noDeployment(what string) []Line {
+	why := "its Deployment was not found"
+	if p.deploymentsErr != nil {
+		why = "its Deployment could not be read"
 	}
+	return []Line{{Status: Unknown, Message: what + " is not known: " + why, WayOut: "see the check operator"}}
 }
 
 // own are the rights without which the operator itself does not work; config/rbac gives them.
@@ -48,7 +49,10 @@ func own(namespace string) (all []rights.Right) {
 		{group, "cleaners/status", "", "patch"},
 		{group, "cleanerruns", "", "create delete get list"},
 		{group, "cleanerruns/status", "", "patch update"},
+		{group, "cleanerapprovals", "", "create get list"},
 		{group, "reports", "", "create delete get patch"},
+		{"admissionregistration.k8s.io", "validatingadmissionpolicies", "", "list"},
+		{"admissionregistration.k8s.io", "validatingadmissionpolicybindings", "", "list"},
 		{"", "namespaces", "", "get list watch"},
 		{"", "secrets", namespace, "create delete get list"},
 		{"", "configmaps", namespace, "create delete get list update"},
@@ -65,7 +69,7 @@ func own(namespace string) (all []rights.Right) {
 func (p *patient) operatorRights(ctx context.Context) (lines []Line, well string) {
 	account := p.itself()
 	if account == nil {
-		return noAccount(), ""
+		return p.noAccount(), ""
 	}
 	object := ref("ServiceAccount", account.Namespace, account.Name)
 	lines = p.itselfGone(ctx, *account)
@@ -109,7 +113,7 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 	}
 	operator := p.itself()
 	if operator == nil {
-		return noAccount(), ""
+		return p.noAccount(), ""
 	}
 	if p.declaredErr != nil {
 		lines = append(lines, unread("", "which kinds findings look at is not known", p.declaredErr))

@@ -59,13 +59,7 @@ func (p *patient) apiServer(context.Context) (lines []Line, well string) {
 // versions compares the versions of this plugin and of the operator.
 func (p *patient) versions(context.Context) (lines []Line, well string) {
 	if p.deployment == nil {
-		return []Line{
-			{
-				Status:  Unknown,
-				Message: "the version of the operator is not known: its Deployment was not found",
-				WayOut:  "see the check operator",
-			},
-		}, ""
+		return p.noDeployment("the version of the operator"), ""
 	}
 	d := p.deployment
 	operator, plugin := versionOf(d), terminal.OneLine(p.Version)

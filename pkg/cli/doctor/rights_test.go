@@ -1,0 +1,22 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestNoDeployment: what could not be read is not said to be absent.
+func TestNoDeployment(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"the operator's account is not known: its Deployment was not found":     nil,
+		"the operator's account is not known: its Deployment could not be read": errors.New("forbidden"),
+	} {
+		if got := (&patient{deploymentsErr: err}).noAccount()[0].Message; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
