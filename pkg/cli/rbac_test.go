@@ -105,6 +105,23 @@ func TestRBACOfTheCluster(t *testing.T) {
 	}
 }
 
+// TestRBACOfASharedAccount: the Roles bear the account's name, so they must not lack what its other Cleaners need.
+func TestRBACOfASharedAccount(t *testing.T) {
+	s := newSite(t)
+	account := &v1alpha1.ServiceAccountRef{Namespace: s.namespace, Name: "cleaner"}
+	first := s.cleaner(func(c *v1alpha1.Cleaner) { c.Spec.ServiceAccountRef = account })
+	s.cleaner(func(c *v1alpha1.Cleaner) {
+		c.Name, c.Spec.ServiceAccountRef = "second-"+s.namespace, account
+		c.Spec.ResourcePolicySet.ResourceSelectors[0].Kind = "Secret"
+	})
+	got := s.call(t.Context(), nil, "rbac", first.Name)
+	want := "note: the Roles are also for second-NS: the cluster has this Cleaner with ServiceAccount NS/cleaner, too\n"
+	if got.code != codes.ExitDone || s.plain(got.errOut) != want || !strings.Contains(got.out, "  - configmaps\n") ||
+		!strings.Contains(got.out, "  - secrets\n") {
+		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
 // TestRBACOfABindingForAnotherRole: apply cannot change what a binding gives, so somebody must delete it first.
 func TestRBACOfABindingForAnotherRole(t *testing.T) {
 	s := newSite(t)

@@ -53,6 +53,7 @@ func own(namespace string) (all []rights.Right) {
 		{group, "reports", "", "create delete get patch"},
 		{"admissionregistration.k8s.io", "validatingadmissionpolicies", "", "list"},
 		{"admissionregistration.k8s.io", "validatingadmissionpolicybindings", "", "list"},
+		{"events.k8s.io", "events", "", "create patch"},
 		{"", "namespaces", "", "get list watch"},
 		{"", "secrets", namespace, "create delete get list"},
 		{"", "configmaps", namespace, "create delete get list update"},

@@ -49,6 +49,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"standard input; NAME is a Cleaner of the cluster, and SELECTOR selects those with labels. A selector gets a Role in its\n" +
 			"namespace, or in those that its namespaceSelector names by kubernetes.io/metadata.name. Any other selector gets a\n" +
 			"ClusterRole. A finding needs the right to list all kinds that could name the object.\n\n" +
+			"The Roles bear the name of the account, so they are also for the other Cleaners of the cluster that name it.\n\n" +
 			"The cluster says which kinds there are: print the Roles again after you install CustomResourceDefinitions.",
 		Example: "  kubectl cleaner rbac -f cleaner.yaml\n  kubectl cleaner rbac -f cleaners/ --service-account team-a/cleaner | kubectl apply -f -\n" +
 			"  kubectl cleaner rbac unused-configmaps\n  kubectl cleaner rbac -l team=a",
@@ -107,6 +108,9 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, names []string) e
 	if err != nil {
 		return err
 	}
+	if err := o.addSharers(ctx, api, groups); err != nil {
+		return err
+	}
 	documents, err := o.manifests(ctx, api, groups)
 	if err != nil {
 		return err
@@ -127,43 +131,6 @@ func (o *options) givenAccount(cmd *cobra.Command) (*v1alpha1.ServiceAccountRef,
 		)
 	}
 	return &v1alpha1.ServiceAccountRef{Namespace: namespace, Name: name}, nil
-}
-
-// group are the Cleaners that run as one account.
-type group struct {
-	account  v1alpha1.ServiceAccountRef
-	cleaners []*v1alpha1.Cleaner
-	// unnamed are those that do not name it themselves.
-	unnamed []string
-}
-
-// byAccount groups Cleaners by their accounts. The given one is for those that name none.
-func byAccount(
-	cmd *cobra.Command,
-	cleaners []*v1alpha1.Cleaner,
-	given *v1alpha1.ServiceAccountRef,
-) (groups []*group, err error) {
-	var without []string
-	for _, cleaner := range cleaners {
-		account := cmp.Or(cleaner.Spec.ServiceAccountRef, given)
-		if account == nil {
-			without = append(without, cleaner.Name)
-			continue
-		}
-		i := slices.IndexFunc(groups, func(g *group) bool { return g.account == *account })
-		if i < 0 {
-			i, groups = len(groups), append(groups, &group{account: *account})
-		}
-		groups[i].cleaners = append(groups[i].cleaners, cleaner)
-		if cleaner.Spec.ServiceAccountRef == nil {
-			groups[i].unnamed = append(groups[i].unnamed, cleaner.Name)
-		}
-	}
-	if len(without) > 0 {
-		return nil, terminal.UsageError(cmd, "no spec.serviceAccountRef in Cleaner "+strings.Join(without, ", ")+
-			"; set it, or say which account you will set: --service-account NAMESPACE/NAME")
-	}
-	return groups, nil
 }
 
 // manifests are the ServiceAccounts, Roles and bindings of all groups.
@@ -198,33 +165,6 @@ func (o *options) manifests(ctx context.Context, api *cluster.Client, groups []*
 		return nil, failure(err)
 	}
 	return documents, nil
-}
-
-func (g *group) hasFindings() bool {
-	return slices.ContainsFunc(g.cleaners, (*v1alpha1.Cleaner).HasFindings)
-}
-
-// heading is the comment above the manifests of an account.
-func (g *group) heading() string {
-	var names []string
-	for _, cleaner := range g.cleaners {
-		names = append(names, terminal.OneLine(cleaner.Name))
-	}
-	text := fmt.Sprintf(
-		"# What %s %s needs as ServiceAccount %s.\n",
-		terminal.Plural(int64(len(names)), "Cleaner", "each of the Cleaners"),
-		strings.Join(names, ", "),
-		g.account,
-	)
-	if len(g.unnamed) > 0 {
-		text += fmt.Sprintf(
-			"# Set spec.serviceAccountRef: {namespace: %s, name: %s} in: %s\n",
-			g.account.Namespace,
-			g.account.Name,
-			terminal.OneLine(strings.Join(g.unnamed, ", ")),
-		)
-	}
-	return text + "# The operator must be allowed to impersonate the account (config/policy). Copies and records are written with the operator's own rights.\n"
 }
 
 // failure says why the rights are not all known.
