@@ -99,6 +99,23 @@ describe('why, with rights in one namespace', () => {
   });
 });
 
+describe('what deleting an object would free', () => {
+  const why = { kind: 'PersistentVolumeClaim', namespace: 'shop', name: 'data', exists: true, used: true, users: [], searched: [], notReadable: null, cleaners: [], findings: [] };
+  const found = { kind: why.kind, name: why.name, type: 'Unused', uid: 'u', reason: 'no user found', actionable: true };
+  it.each([
+    ['in use', why, 'It is in use.What deleting it would free was not looked at.'],
+    ['not in use, yet no finding', { ...why, used: false }, 'It was not found unused.What deleting it would free was not looked at.'],
+    ['not known', { ...why, used: null }, 'This is not known.What deleting it would free was not looked at.'],
+    ['gone', { ...why, exists: false }, 'There is nothing to delete.'],
+    ['found, and frees nothing', { ...why, findings: [{ ...found, frees: { objects: 1 } }] }, 'Nothing that is counted.'],
+    ['found, and frees storage', { ...why, findings: [{ ...found, frees: { volumeBytes: 2 ** 30 } }] }, 'What deleting it would free1 GiB'],
+  ])('%s', async (_, of, text) => {
+    await show(<WhyContent of={of} />);
+    expect(root.textContent).toContain(text);
+    expect(root.textContent!.includes('Nothing that is counted')).toBe(text.startsWith('Nothing'));
+  });
+});
+
 describe('Preview', () => {
   it('forgets what it found of another manifest', async () => {
     const result = { cleaners: [{ action: 'Scan', considered: 5, matched: 3, wouldAct: 0, leftAlone: 0, objects: [] }], notes: 'A note.' };

@@ -58,9 +58,7 @@ export function Content({ of }: { of: Why }) {
       )}
       <div class="grid2">
         <Card title="What deleting it would free">
-          {of.findings?.some((each) => freesText(each.frees))
-            ? <ul class="lines">{[...new Set(of.findings.map((each) => freesText(each.frees)).filter(Boolean))].map((text) => <li key={text}><span>{text}</span></li>)}</ul>
-            : <Empty title="Nothing that is counted.">Deleting it tidies up, but frees no storage or load balancer.</Empty>}
+          <Frees of={of} />
         </Card>
         <Card title="About it">
           <Facts items={[
@@ -72,6 +70,17 @@ export function Content({ of }: { of: Why }) {
       </div>
     </div>
   );
+}
+
+/** Frees says what there would be more of. Only of what was found it is known: nothing looked at what else holds. */
+function Frees({ of }: { of: Why }) {
+  const findings = of.findings ?? [];
+  const texts = [...new Set(findings.map((each) => freesText(each.frees)).filter(Boolean))];
+  if (texts.length > 0) return <ul class="lines">{texts.map((text) => <li key={text}><span>{text}</span></li>)}</ul>;
+  if (findings.length > 0) return <Empty title="Nothing that is counted.">Deleting it tidies up, but frees no storage or load balancer.</Empty>;
+  if (!of.exists && !of.unsure) return <Empty title="There is nothing to delete." />;
+  const title = of.unsure || of.used === null ? 'This is not known.' : of.used ? 'It is in use.' : 'It was not found unused.';
+  return <Empty title={title}>What deleting it would free was not looked at.</Empty>;
 }
 
 /** searchedText says how far it was searched for users. */
