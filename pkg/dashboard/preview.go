@@ -60,9 +60,27 @@ func (s *Server) previewTo(ctx context.Context, p *person, to *stream, c command
 		to.fail(err)
 		return
 	}
+	if f := unreadable(result.Cleaners); f != nil {
+		to.fail(f)
+		return
+	}
 	shorten(result.Cleaners)
 	result.Notes = strings.TrimSpace(told.String())
 	_ = to.send("result", result)
+}
+
+// unreadable says which right is missing if, for want of it, nothing could be looked at: then no count says anything.
+func unreadable(cleaners []map[string]any) *Failure {
+	for _, cleaner := range cleaners {
+		incomplete, _ := cleaner["incomplete"].(string)
+		if missing := missingIn(incomplete); missing != "" && cleaner["considered"] == 0.0 {
+			return &Failure{http.StatusForbidden, Error{
+				Error:   "you may not list what this Cleaner selects, so nothing was looked at; the operator may have the right",
+				Missing: missing,
+			}}
+		}
+	}
+	return nil
 }
 
 // shorten leaves out the objects of each Cleaner beyond maxPreviewed, and says how many more there are.

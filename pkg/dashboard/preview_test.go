@@ -36,3 +36,20 @@ func TestPreview(t *testing.T) {
 		t.Errorf("of nothing: %d %s", status, answer)
 	}
 }
+
+// TestPreviewOfWhatMayNotBeRead: somebody who may not list the kind is told the right, and not that 0 objects match.
+func TestPreviewOfWhatMayNotBeRead(t *testing.T) {
+	user, err := env.AddUser("stranger")
+	must(t, err)
+	asked := Preview{YAML: "apiVersion: apps.projectsveltos.io/v1alpha1\nkind: Cleaner\nmetadata: {name: x}\nspec:\n  schedule: '@daily'\n" +
+		"  resourcePolicySet: {resourceSelectors: [{group: apps, kind: Deployment, version: v1, namespace: default}]}\n"}
+	_, answer := visit(t, user.Config()).ask(http.MethodPost, "preview", asked)
+	if !strings.Contains(answer, "event: error\n") || !strings.Contains(answer, `"missing":"list deployments.apps in namespace default"`) {
+		t.Errorf("it is answered: %s", answer)
+	}
+	for _, wrong := range []string{"event: result", "--as USER"} {
+		if strings.Contains(answer, wrong) {
+			t.Errorf("it says %q: %s", wrong, answer)
+		}
+	}
+}

@@ -130,6 +130,27 @@ describe('Preview', () => {
   });
 });
 
+describe('a Preview that fails', () => {
+  const answers = (event: string, data: unknown) => vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
+  it('shows only the error and the missing right', async () => {
+    const fetched = answers('error', { error: 'you may not list what this Cleaner selects', missing: 'list deployments.apps in namespace shop' });
+    await show(<Preview of={{ yaml: 'action: Scan' }} />);
+    await act(() => button('Preview').click());
+    await vi.waitFor(() => expect(root.textContent).toContain('Missing right: list deployments.apps in namespace shop'));
+    for (const wrong of ['Done', 'looked at,', 'Not previewed yet']) expect(root.textContent).not.toContain(wrong);
+    fetched.mockRestore();
+  });
+  it('counts nothing when nothing could be looked at', async () => {
+    const fetched = answers('result', { cleaners: [{ action: 'Scan', considered: 0, matched: 0, wouldAct: 0, leftAlone: 0, incomplete: 'there is no kind Foo', objects: [] }] });
+    await show(<Preview of={{ yaml: 'action: Scan' }} />);
+    await act(() => button('Preview').click());
+    await vi.waitFor(() => expect(root.textContent).toContain('A run would touch nothing: there is no kind Foo'));
+    expect(root.querySelector('[role=status]')!.textContent).toBe('Nothing could be previewed.');
+    expect(root.textContent).not.toContain('0 matched');
+    fetched.mockRestore();
+  });
+});
+
 describe('make a Cleaner', () => {
   it('shows what the server says that no restore brings back', async () => {
     const warning = 'A Namespace takes everything along that is in it: of that there are no copies.';

@@ -30,7 +30,7 @@ export function Preview({ of, missing }: { of: { yaml: string } | { name: string
       if (control.signal.aborted) return;
       const data = JSON.parse(text);
       if (event === 'progress') setStatus(data.text);
-      if (event === 'result') { setResult(data.cleaners?.[0]); setStatus(data.cleaners?.length ? 'Done; nothing was touched.' : 'Nothing could be previewed.'); setNotes(data.notes ?? ''); }
+      if (event === 'result') { const found: PreviewResult | undefined = data.cleaners?.[0]; setResult(found); setStatus(!found || blind(found) ? 'Nothing could be previewed.' : 'Done; nothing was touched.'); setNotes(data.notes ?? ''); }
       if (event === 'error') { setError(new ApiError(0, data.error, data.missing, data.hint)); setStatus(''); }
     };
     try { await stream('preview', of, each, control.signal); } catch (cause) {
@@ -54,14 +54,17 @@ export function Preview({ of, missing }: { of: { yaml: string } | { name: string
   );
 }
 
+/** blind is a preview that could look at nothing: its counts say nothing. */
+const blind = (of: PreviewResult) => Boolean(of.incomplete) && of.considered === 0;
+
 function Result({ of }: { of: PreviewResult }) {
   const objects = of.objects ?? [];
   return (
     <>
-      <p>
+      {!blind(of) && <p>
         <Badge word={of.action} /> {plural(of.considered, 'object')} looked at, <strong>{count(of.matched)} matched</strong>
         {of.action !== 'Scan' && `, ${count(of.wouldAct)} would be touched`}{of.leftAlone > 0 && `, ${count(of.leftAlone)} left alone`}.
-      </p>
+      </p>}
       {of.incomplete && <p class="note warn">A run would touch nothing: {readable(of.incomplete)}</p>}
       {of.limitExceeded && <p class="note warn">A run would touch nothing: {readable(of.limitExceeded)}</p>}
       {objects.length > 0 ? <OutcomeTable rows={objects} caption="What a run would find" /> : !of.incomplete && <Empty title="Nothing matches now." />}
