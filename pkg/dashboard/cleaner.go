@@ -35,6 +35,7 @@ func (s *Server) cleaner(r *http.Request, p *person) (int, any, error) {
 	detail := CleanerDetail{
 		CleanerRow: rowOf(c, s.Now()), NextTimes: []time.Time{}, Guardrails: guardrails(c, s.Now()), Selectors: selectors(c),
 		Scripts:    scripts(c),
+		ForSeconds: c.LongestFinding(),
 		Conditions: conditionsOf(c.Status.Conditions), Matches: []v1alpha1.ObjectOutcome{}, History: []RunRow{},
 		Channels: channelsOf(c), Missing: []Right{}, Actions: CleanerActions{
 			Trigger: p.may(ctx, ours("patch", "cleaners", c.Name)), Edit: p.may(ctx, ours("update", "cleaners", c.Name)),

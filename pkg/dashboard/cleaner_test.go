@@ -4,9 +4,29 @@
 package dashboard
 
 import (
+	"net/http"
 	"testing"
 	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
+
+// TestCleanerSaysHowLongItWaits: a preview shows what matches now, and the page says when a run touches that.
+func TestCleanerSaysHowLongItWaits(t *testing.T) {
+	c := admin(t)
+	of := cleaner(t, c, namespace(t, c), func(spec *v1alpha1.CleanerSpec) {
+		spec.ResourcePolicySet.ResourceSelectors[0].Finding = &v1alpha1.FindingSelector{
+			Type: v1alpha1.FindingUnused, ForSeconds: ptr.To[int64](1_209_600),
+		}
+	})
+	var got CleanerDetail
+	visit(t, env.Config).wants(http.StatusOK, http.MethodGet, "cleaners/"+of.Name, nil, &got)
+	if got.ForSeconds != 1_209_600 {
+		t.Errorf("it waits %d seconds", got.ForSeconds)
+	}
+}
 
 func TestDaysOrHours(t *testing.T) {
 	for d, want := range map[time.Duration]string{

@@ -230,6 +230,8 @@ type CleanerDetail struct {
 	NextTimes  []time.Time `json:"nextTimes"`
 	TimeZone   string      `json:"timeZone,omitempty"`
 	Guardrails []Guardrail `json:"guardrails"`
+	// ForSeconds is for how long an object must have been found so before a run touches it.
+	ForSeconds int64 `json:"forSeconds,omitempty"`
 	// Selectors are what it selects, in a few words each: kind, namespaces, finding.
 	Selectors []string `json:"selectors"`
 	// Scripts are its Lua and CEL expressions, each with where it stands in the spec.

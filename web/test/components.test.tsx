@@ -20,7 +20,7 @@ import { Bars, nice } from '../src/ui/chart';
 import { Confirm } from '../src/ui/dialog';
 import { UseGraph } from '../src/ui/graph';
 import { OutcomeTable } from '../src/ui/outcomes';
-import { Preview } from '../src/ui/preview';
+import { Preview, waitText } from '../src/ui/preview';
 import { Pager, Table } from '../src/ui/table';
 import { Toasts, useSay } from '../src/ui/toast';
 
@@ -130,8 +130,28 @@ describe('Preview', () => {
   });
 });
 
+const answers = (event: string, data: unknown) => vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
+
+describe('a Preview of what must be found so for some time', () => {
+  const notes = '1 of 5 objects matches; 1 would be deleted. A run waits until an object was found so in every run for 14d';
+  const result = { action: 'Delete', considered: 5, matched: 1, wouldAct: 1, leftAlone: 0, objects: [] };
+  it('does not say that a run now deletes it', async () => {
+    const fetched = answers('result', { cleaners: [result], notes });
+    await show(<Preview of={{ yaml: 'action: Delete' }} forSeconds={14 * 86400} />);
+    await act(() => button('Preview').click());
+    await vi.waitFor(() => expect(root.textContent).toContain('1 would be touched later.'));
+    expect(root.textContent).toContain('1 would be deleted later. A run waits');
+    expect(root.textContent).toContain('A run now would touch nothing.');
+    await show(<Preview of={{ yaml: 'action: Delete' }} forSeconds={0} />);
+    expect(root.textContent).toContain('1 would be touched.');
+    fetched.mockRestore();
+  });
+  it.each([
+    [14 * 86400, true, 'for 14 days: until 15 January 2026 at the earliest.'], [90000, true, 'for 1 d 1 h: until 2 January'], [86400, false, 'only those of them that every run has found so for 1 day.'],
+  ])('%d seconds', (long, isNew, text) => expect(waitText(long, isNew, Date.parse('2026-01-01T12:00:00Z'))).toContain(text));
+});
+
 describe('a Preview that fails', () => {
-  const answers = (event: string, data: unknown) => vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
   it('shows only the error and the missing right', async () => {
     const fetched = answers('error', { error: 'you may not list what this Cleaner selects', missing: 'list deployments.apps in namespace shop' });
     await show(<Preview of={{ yaml: 'action: Scan' }} />);
@@ -152,6 +172,14 @@ describe('a Preview that fails', () => {
 });
 
 describe('make a Cleaner', () => {
+  it.each([['Expired', '0'], ['CertificateExpired', '0'], ['Unused', '14']])('of what is %s waits for %s days', async (type, days) => {
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('{}'));
+    history.replaceState(null, '', `/make?type=${type}`);
+    await show(<LocationProvider><MakePage /></LocationProvider>);
+    expect(root.querySelector<HTMLInputElement>('#for')!.value).toBe(days);
+    history.replaceState(null, '', '/');
+    fetched.mockRestore();
+  });
   it('shows what the server says that no restore brings back', async () => {
     const warning = 'A Namespace takes everything along that is in it: of that there are no copies.';
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (path) => new Response(JSON.stringify(String(path).includes('/loss?kind=ConfigMap') ? { warnings: [warning] } : {})));

@@ -27,7 +27,7 @@ export interface CleanerRow {
 export interface Condition { type: string; status: string; reason: string; message: string; since: string }
 export interface Outcome extends ObjectRef { uid?: string; outcome: string; reason?: string; message?: string; change?: string }
 export interface CleanerDetail extends CleanerRow {
-  nextTimes: string[] | null; timeZone?: string; guardrails: { field: string; text: string }[] | null; selectors: string[] | null;
+  nextTimes: string[] | null; timeZone?: string; forSeconds?: number; guardrails: { field: string; text: string }[] | null; selectors: string[] | null;
   scripts: { field: string; language: string; text: string }[] | null; conditions: Condition[] | null; matches: Outcome[] | null;
   history: RunRow[] | null; yaml: string; channels: Channel[] | null; missing: Right[] | null;
   actions: { trigger: Allowed; suspend: Allowed; edit: Allowed; preview: Allowed };

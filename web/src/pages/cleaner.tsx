@@ -88,7 +88,7 @@ function Content({ of, reload }: { of: CleanerDetail; reload: () => void }) {
           : <OutcomeTable rows={matches} caption="Last matches" />}
         {of.lastRun && of.lastRun.matched > matches.length && <p><a href={`/runs/${segment(of.lastRun.name)}`}>All {count(of.lastRun.matched)} in the run</a></p>}
       </Card>
-      <Preview of={{ name: of.name }} missing={denied(of.actions.preview)} />
+      <Preview of={{ name: of.name }} forSeconds={of.forSeconds} missing={denied(of.actions.preview)} />
       <History runs={of.history ?? []} next={of.suspended ? undefined : of.next} />
       <ActivityCard of={{ cleaner: of.name }} />
       {of.scripts?.map((script) => (

@@ -12,13 +12,16 @@ import { Confirm } from '../ui/dialog';
 import { Preview } from '../ui/preview';
 import { useSay } from '../ui/toast';
 
+/** isOver is a finding that says that a time is over: there is nothing more to wait for. */
+const isOver = (type: string) => type === 'Expired' || type === 'CertificateExpired';
+
 export function MakePage() {
   const [params] = useParams();
   const { apiVersion = 'v1', kind = 'ConfigMap', namespace = '', type = 'Unused' } = params;
   useTitle('Make a Cleaner');
   const [wish, setWish] = useState<Wish>({
     name: nameOf(type, kind, namespace), ...splitVersion(apiVersion), kind, namespace, type,
-    forDays: 14, schedule: '0 3 * * *', action: 'Scan', maxCount: 20, approval: true,
+    forDays: isOver(type) ? 0 : 14, schedule: '0 3 * * *', action: 'Scan', maxCount: 20, approval: true,
   });
   const change = (part: Partial<Wish>) => setWish((old) => ({ ...old, ...part }));
   return (
@@ -28,7 +31,7 @@ export function MakePage() {
       <div class="grid2">
         <Card title="What it does"><Form wish={wish} change={change} /></Card>
         <div class="stack">
-          <Preview of={{ yaml: yaml(cleanerOf(wish)) }} />
+          <Preview of={{ yaml: yaml(cleanerOf(wish)) }} forSeconds={wish.forDays * 86400} />
           <Create wish={wish} />
           <Card title="The manifest"><Code label="The manifest" text={yaml(cleanerOf(wish))} /></Card>
         </div>
