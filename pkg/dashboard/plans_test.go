@@ -77,7 +77,7 @@ func TestPlans(t *testing.T) {
 	}
 
 	run.Status.Phase, run.Status.Message, run.Status.Plan.CarriedOutBy = v1alpha1.RunCompleted, "admin approved it.", "next"
-	run.Status.Reason = v1alpha1.ReasonApproved
+	run.Status.Reason, run.Status.CompletionTime = v1alpha1.ReasonApproved, &nominal
 	must(t, c.Status().Update(t.Context(), run))
 	var plan Plan
 	v.wants(http.StatusOK, http.MethodGet, path, nil, &plan)
@@ -94,6 +94,18 @@ func TestPlans(t *testing.T) {
 		t.Errorf("the run is %+v", detail)
 	}
 	v.wants(http.StatusConflict, http.MethodPost, path+"/reject", PlanDecision{Hash: "1234", Reason: "too late"}, nil)
+	carries := create(t, c, &v1alpha1.CleanerRun{
+		ObjectMeta: metav1.ObjectMeta{Name: of.Name + "-carries"},
+		Spec: v1alpha1.CleanerRunSpec{
+			Cleaner: of.Name, CleanerUID: of.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerApproval, Action: v1alpha1.ActionDelete,
+			Plan: &v1alpha1.ApprovedPlan{PlanRef: v1alpha1.PlanRef{Run: run.Name, Hash: "1234"}, By: "admin"},
+		},
+	})
+	v.wants(http.StatusOK, http.MethodGet, "runs/"+carries.Name, nil, &detail)
+	if waited := detail.Stages[0]; waited.Name != "Waited for a person" || waited.TookSeconds == nil ||
+		waited.Text != "admin approved the plan" || detail.Stages[1].Name != "Waited in the queue" {
+		t.Errorf("the run that carries it out is %+v", detail.Stages)
+	}
 
 	second.Status.Phase, second.Status.Reason, second.Status.CompletionTime = v1alpha1.RunCompleted, v1alpha1.ReasonPlanNotApproved, &nominal
 	second.Status.Plan.Hash = "another"

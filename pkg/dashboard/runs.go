@@ -75,7 +75,8 @@ func (s *Server) run(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, err
 	}
 	detail := RunDetail{
-		RunRow: runRow(run), Stages: stagesOf(run, p.said(ctx, run)), Progress: run.Status.Progress,
+		RunRow: runRow(run), Progress: run.Status.Progress,
+		Stages:     append(p.approvalOf(ctx, run), stagesOf(run, p.said(ctx, run))...),
 		Conditions: conditionsOf(run.Status.Conditions),
 		Outcomes:   tally(run), Notifications: run.Status.Notifications, Ending: cluster.Ending(run),
 	}

@@ -4,6 +4,7 @@
 package dashboard
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -24,6 +25,12 @@ const (
 	stageNone    = "None" // the run itself never gets there
 )
 
+// askedBy says what started a run.
+var askedBy = map[v1alpha1.RunTrigger]string{
+	v1alpha1.TriggerSchedule: "due by its schedule", v1alpha1.TriggerManual: "asked for by a person",
+	v1alpha1.TriggerApproval: "its plan was approved",
+}
+
 // stagesOf is how far a run is, as its record says.
 // said is what ended its plan, nil when nobody said anything or that is not known.
 func stagesOf(run *v1alpha1.CleanerRun, said *v1alpha1.CleanerApproval) []Stage {
@@ -33,8 +40,8 @@ func stagesOf(run *v1alpha1.CleanerRun, said *v1alpha1.CleanerApproval) []Stage 
 	spent := cluster.SpentOf(run)
 	stages := []Stage{
 		{
-			Name: "Waited", State: stageDone, Time: &run.Spec.NominalTime.Time, TookSeconds: secondsOf(spent.Waited),
-			Text: string(run.Spec.Trigger),
+			Name: "Waited in the queue", State: stageDone, Time: &run.Spec.NominalTime.Time,
+			TookSeconds: secondsOf(spent.Waited), Text: askedBy[run.Spec.Trigger],
 		},
 		{
 			Name: "Read and judged", State: stateIf(judged, stageDone, stageActive), Time: timeOf(spent.Started),
@@ -107,6 +114,21 @@ func awaitedOf(status *v1alpha1.CleanerRunStatus, said *v1alpha1.CleanerApproval
 		waits.TookSeconds = secondsOf(&took)
 	}
 	return waits
+}
+
+// approvalOf is how long the plan that the run carries out waited for a person, as far as the plan's record says it.
+func (p *person) approvalOf(ctx context.Context, run *v1alpha1.CleanerRun) []Stage {
+	plan := run.Spec.Plan
+	if plan == nil {
+		return nil
+	}
+	made, err := readRun(ctx, p, plan.Run)
+	if err != nil || made.Status.Plan == nil {
+		return nil // it is no longer on record, or may not be read
+	}
+	waited := awaitedOf(&made.Status, p.said(ctx, made))
+	waited.State, waited.Text = stageDone, plan.By+" approved the plan"
+	return []Stage{waited}
 }
 
 // endOf says what became of a plan that does not wait any more.

@@ -30,60 +30,60 @@ func TestStagesHaveTimes(t *testing.T) {
 		"it reads": {
 			v1alpha1.ActionDelete,
 			v1alpha1.CleanerRunStatus{},
-			"Waited Done 0 took 3, Read and judged Active 3, Acted Pending, Recorded Pending",
+			"Waited in the queue Done 0 took 3, Read and judged Active 3, Acted Pending, Recorded Pending",
 		},
 		"it acts": {
 			v1alpha1.ActionDelete,
 			v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunExecuting, Intent: intent, StartTime: at(2), JudgedTime: at(7)},
-			"Waited Done 0 took 2, Read and judged Done 2 took 5, Acted Active 7, Recorded Pending",
+			"Waited in the queue Done 0 took 2, Read and judged Done 2 took 5, Acted Active 7, Recorded Pending",
 		},
 		"it has acted": {
 			v1alpha1.ActionDelete,
 			v1alpha1.CleanerRunStatus{
 				Phase: v1alpha1.RunCompleted, Intent: intent, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(67),
 			},
-			"Waited Done 0 took 2, Read and judged Done 2 took 5, Acted Done 7 took 60, Recorded Done 67",
+			"Waited in the queue Done 0 took 2, Read and judged Done 2 took 5, Acted Done 7 took 60, Recorded Done 67",
 		},
 		"nothing matched": {
 			v1alpha1.ActionDelete,
 			v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted, StartTime: at(-1), JudgedTime: at(7), CompletionTime: at(7)},
-			"Waited Done 0 took 0, Read and judged Done -1 took 8, Acted Done, Recorded Done 7",
+			"Waited in the queue Done 0 took 0, Read and judged Done -1 took 8, Acted Done, Recorded Done 7",
 		},
 		"a Scan": {
 			v1alpha1.ActionScan,
 			v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(7)},
-			"Waited Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 7",
+			"Waited in the queue Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 7",
 		},
 		"its plan waits": {
 			v1alpha1.ActionDelete,
 			v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunAwaitingApproval, Plan: plan, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(8)},
-			"Waited Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Active 8, Acted Pending",
+			"Waited in the queue Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Active 8, Acted Pending",
 		},
 		"its plan was approved": {
 			v1alpha1.ActionDelete,
 			v1alpha1.CleanerRunStatus{
 				Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonApproved, Plan: plan, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(8),
 			},
-			"Waited Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Done 8 took 60, Acted None",
+			"Waited in the queue Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Done 8 took 60, Acted None",
 		},
 		"what was said of its plan does not count": {
 			v1alpha1.ActionDelete,
 			v1alpha1.CleanerRunStatus{
 				Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonPlanNotApproved, Plan: plan, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(8),
 			},
-			"Waited Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Done 8 took 60, Acted None",
+			"Waited in the queue Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Done 8 took 60, Acted None",
 		},
 		"its plan expired": {
 			v1alpha1.ActionDelete,
 			v1alpha1.CleanerRunStatus{
 				Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonExpired, Plan: plan, StartTime: at(2), JudgedTime: at(7), CompletionTime: at(8),
 			},
-			"Waited Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Done 8 took 600, Acted None",
+			"Waited in the queue Done 0 took 2, Read and judged Done 2 took 5, Recorded Done 8, Waited for a person Done 8 took 600, Acted None",
 		},
 		"a record of an earlier version": {
 			v1alpha1.ActionDelete,
 			v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted, Intent: intent, StartTime: at(2), CompletionTime: at(67)},
-			"Waited Done 0 took 2, Read and judged Done 2, Acted Done, Recorded Done 67",
+			"Waited in the queue Done 0 took 2, Read and judged Done 2, Acted Done, Recorded Done 67",
 		},
 	} {
 		run := &v1alpha1.CleanerRun{Status: test.status}

@@ -97,7 +97,9 @@ type RunDetail struct {
 
 // Stage is one step of a run. State is Done, Active, Failed, Pending or None.
 type Stage struct {
-	Name  string `json:"name"` // Waited, Read and judged, Recorded, Waited for a person, Acted, Notified
+	// Name is Waited in the queue, Read and judged, Recorded, Waited for a person, Acted or Notified. Of a run that
+	// carries out a plan, Waited for a person comes first, and is of the plan.
+	Name  string `json:"name"`
 	State string `json:"state"`
 	// Time is when it began, and TookSeconds how long it took. Absent where the record does not say it.
 	Time        *time.Time `json:"time,omitempty"`

@@ -101,7 +101,7 @@ export const cleanerDetail = (row) => ({
   actions: { trigger: yes, suspend: yes, edit: no(`update cleaners.apps.projectsveltos.io "${row.name}"`), preview: yes },
 });
 
-const stageNames = ['Waited', 'Read and judged', 'Acted', 'Recorded', 'Notified'];
+const stageNames = ['Waited in the queue', 'Read and judged', 'Acted', 'Recorded', 'Notified'];
 export const runDetail = (run) => {
   const goesOn = run.phase === 'Executing';
   return {

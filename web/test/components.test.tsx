@@ -376,7 +376,7 @@ describe('hostile names', () => {
 describe('charts and stages', () => {
   it('have words beside the colours, and no inline style', async () => {
     await show(<><Bars what="Per day" bars={[{ label: '1 Nov', title: '1 Nov: 3 found, 2 acted on', found: 3, acted: 2 }]} />
-      <Stages stages={[{ name: 'Waited', state: 'Done', time: '2026-11-25T12:30:00Z', tookSeconds: 0 }, { name: 'Read and judged', state: 'Active' }, { name: 'Acted', state: 'Pending' }]} /></>);
+      <Stages stages={[{ name: 'Waited in the queue', state: 'Done', time: '2026-11-25T12:30:00Z', tookSeconds: 0 }, { name: 'Read and judged', state: 'Active' }, { name: 'Acted', state: 'Pending' }]} /></>);
     expect(root.querySelector('svg')!.getAttribute('aria-label')).toBe('Per day: 3 found, 2 acted on');
     expect(root.textContent).toContain('going on');
     expect(root.querySelector('time')!.textContent).toMatch(/^\d\d:30:00$/);
