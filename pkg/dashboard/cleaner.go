@@ -161,24 +161,25 @@ func daysOrHours(d time.Duration) string {
 	return d.String()
 }
 
-// selectors are what the Cleaner selects, in a few words each.
+// selectors are what the Cleaner selects, in a few words each: "ConfigMap objects in namespace shop, with the finding
+// Unused".
 func selectors(c *v1alpha1.Cleaner) []string {
 	all := []string{}
 	for _, s := range c.Spec.ResourcePolicySet.ResourceSelectors {
-		words := []string{strings.TrimSuffix(s.Kind+"."+s.Group, ".")}
+		what, with := strings.TrimSuffix(s.Kind+"."+s.Group, ".")+" objects", []string{}
 		switch {
 		case s.Namespace != "":
-			words = append(words, "in namespace "+s.Namespace)
+			what += " in namespace " + s.Namespace
 		case s.NamespaceSelector != "":
-			words = append(words, "in namespaces with "+s.NamespaceSelector)
+			what += " in namespaces with " + s.NamespaceSelector
 		}
 		if s.Finding != nil {
-			words = append(words, "that are "+string(s.Finding.Type))
+			with = append(with, "with the finding "+string(s.Finding.Type))
 		}
 		if n := len(s.LabelFilters); n > 0 {
-			words = append(words, "with "+terminal.Grouped(int64(n), "label filter"))
+			with = append(with, "with "+terminal.Grouped(int64(n), "label filter"))
 		}
-		all = append(all, strings.Join(words, " "))
+		all = append(all, strings.Join(append([]string{what}, with...), ", "))
 	}
 	return all
 }

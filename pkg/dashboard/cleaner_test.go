@@ -5,6 +5,7 @@ package dashboard
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,6 +26,23 @@ func TestCleanerSaysHowLongItWaits(t *testing.T) {
 	visit(t, env.Config).wants(http.StatusOK, http.MethodGet, "cleaners/"+of.Name, nil, &got)
 	if got.ForSeconds != 1_209_600 {
 		t.Errorf("it waits %d seconds", got.ForSeconds)
+	}
+}
+
+func TestSelectors(t *testing.T) {
+	of := &v1alpha1.Cleaner{}
+	of.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{
+		{Kind: "ConfigMap"},
+		{
+			Group: "apps", Kind: "Deployment", Namespace: "shop", LabelFilters: make([]v1alpha1.LabelFilter, 2),
+			Finding: &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused},
+		},
+	}
+	want := []string{
+		"ConfigMap objects", "Deployment.apps objects in namespace shop, with the finding Unused, with 2 label filters",
+	}
+	if got := selectors(of); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -79,7 +79,7 @@ func (s *Server) plan(r *http.Request, p *person) (int, any, error) {
 		plan.Warnings = p.warnings(ctx, run)
 	}
 	if said := p.said(ctx, run); said != nil {
-		plan.DecidedBy, plan.DecidedAt = said.Spec.By, &said.CreationTimestamp.Time
+		plan.DecidedBy, plan.DecidedAt, plan.DecidedWhy = said.Spec.By, &said.CreationTimestamp.Time, said.Spec.Reason
 	}
 	_, plan.Unread = s.unread(ctx, p, run)
 	return http.StatusOK, plan, nil

@@ -55,7 +55,7 @@ func TestPlans(t *testing.T) {
 	}
 	v.wants(http.StatusBadRequest, http.MethodPost, path+"/reject", PlanDecision{Hash: "1234", Reason: " "}, nil)
 	var decided Decided
-	v.wants(http.StatusOK, http.MethodPost, path+"/approve", PlanDecision{Hash: "1234"}, &decided)
+	v.wants(http.StatusOK, http.MethodPost, path+"/approve", PlanDecision{Hash: "1234", Reason: "old enough"}, &decided)
 	v.wants(http.StatusOK, http.MethodPost, "plans/"+second.Name+"/reject", PlanDecision{Hash: "1234", Reason: "in use"}, nil)
 	if want := (Decided{run.Name, of.Name, v1alpha1.DecisionApprove, "admin"}); decided != want {
 		t.Errorf("it answered %+v", decided)
@@ -83,6 +83,9 @@ func TestPlans(t *testing.T) {
 	v.wants(http.StatusOK, http.MethodGet, path, nil, &plan)
 	if plan.Waits || plan.CarriedOutBy != "next" || plan.Message != "admin approved it." {
 		t.Errorf("the plan is %+v", plan)
+	}
+	if plan.DecidedWhy != "old enough" {
+		t.Errorf("the reason is %q", plan.DecidedWhy)
 	}
 	if plan.Ended != v1alpha1.ReasonApproved || plan.DecidedBy != "admin" || plan.DecidedAt == nil {
 		t.Errorf("who decided, and when, is not said: %+v", plan)

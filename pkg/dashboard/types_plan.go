@@ -32,9 +32,10 @@ type Plan struct {
 	Message     string    `json:"message,omitempty"`
 	// Ended is how the waiting ended: Approved, Rejected, Expired or Superseded. Empty while it waits.
 	Ended string `json:"ended,omitempty"`
-	// DecidedBy and DecidedAt are of the decision. Only of one plan, and if the person may read the decision.
-	DecidedBy string     `json:"decidedBy,omitempty"`
-	DecidedAt *time.Time `json:"decidedAt,omitempty"`
+	// DecidedBy, DecidedAt and DecidedWhy are of the decision. Only of one plan, and if the person may read the decision.
+	DecidedBy  string     `json:"decidedBy,omitempty"`
+	DecidedAt  *time.Time `json:"decidedAt,omitempty"`
+	DecidedWhy string     `json:"decidedWhy,omitempty"`
 	// CarriedOutBy is the run that carries the plan out.
 	CarriedOutBy string  `json:"carriedOutBy,omitempty"`
 	Decide       Allowed `json:"decide"`

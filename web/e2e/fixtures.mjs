@@ -91,7 +91,7 @@ export const cleanerDetail = (row) => ({
     { field: 'finding.forSeconds', text: 'Found so for 14 days, in every run' },
     { field: 'spec.rollback', text: 'Copies are kept for 7 days' },
   ],
-  selectors: ['ConfigMap: unused, in all namespaces'],
+  selectors: ['ConfigMap objects, with the finding Unused'],
   conditions: row.state === 'NotReady' ? [{ type: 'Ready', status: 'False', reason: 'InvalidExpression', message: row.message, since: at(-500) }] : null,
   matches: row.lastRun ? outcomes.slice(0, 4) : null,
   history: runs.filter((run) => run.cleaner === row.name),

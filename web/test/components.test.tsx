@@ -241,6 +241,17 @@ describe('Decide', () => {
     expect(root.textContent).toContain(text);
     expect(root.textContent).not.toContain('does not wait any more'); // the page's head says it
   });
+  it('that has ended names once who decided, and why', async () => {
+    const ended = { ...plan, waits: false, ended: 'Approved', decidedBy: 'ada', carriedOutBy: 'x-2', message: 'ada approved the plan (old); CleanerRun x-2 carries it out.' };
+    await show(<EndNote of={{ ...ended, decidedWhy: 'old' }} />);
+    expect(root.textContent).toBe('Approved by ada; carried out by run x-2.Reason: old');
+    await show(<EndNote of={{ ...ended, decidedBy: undefined }} />);
+    expect(root.textContent).toContain('ada approved the plan (old)');
+  });
+  it.each([[1, '1was to be deleted'], [2, '2were to be deleted']])('that has ended has the right number of %d', async (objects, text) => {
+    await show(<LocationProvider><PlanContent of={{ ...plan, waits: false, ended: 'Expired', objects }} /></LocationProvider>);
+    expect(root.querySelector('.tiles')!.textContent).toContain(text);
+  });
   it('says how large the volumes are that it deletes', async () => {
     await show(<LocationProvider><PlanContent of={{ ...plan, volumeBytes: 5 * 2 ** 30 }} /></LocationProvider>);
     expect(root.querySelector('.tiles')!.textContent).toContain('5 GiBof volumes would be freed');

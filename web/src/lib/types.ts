@@ -58,7 +58,7 @@ export interface Loss { warnings: string[] | null }
 
 export interface Plan {
   run: string; cleaner: string; hash: string; action: string; trigger?: string; time: string; waits: boolean; objects: number; volumeBytes?: number; expires: string; leftAlone: number;
-  message?: string; ended?: string; decidedBy?: string; decidedAt?: string; carriedOutBy?: string; warnings?: string[]; decide: Allowed; unread?: { error: string; hint?: string; missing?: string };
+  message?: string; ended?: string; decidedBy?: string; decidedAt?: string; decidedWhy?: string; carriedOutBy?: string; warnings?: string[]; decide: Allowed; unread?: { error: string; hint?: string; missing?: string };
 }
 
 export interface Restored extends ObjectRef { step?: string; outcome: string; reason?: string; notes?: string[] }

@@ -62,11 +62,11 @@ export function Content({ data }: { data: Summary }) {
         <Tile unknown={noCleaners} value={data.totalCleaners} label={`Cleaners${data.suspended > 0 ? `, ${count(data.suspended)} suspended` : ''}`} />
         <Tile unknown={noCleaners} value={data.running} label="running now" />
         <Tile unknown={noCleaners} value={data.failing} label="with a failed last run" />
-        <Tile unknown={noRuns} value={sum('matched')} label="found in 30 days" />
+        <Tile unknown={noRuns} value={sum('matched')} label="matches of all runs in 30 days" />
         <Tile unknown={noRuns} value={sum('acted')} label="acted on in 30 days" />
       </div>
       <div class="grid2">
-        <Card title="Found, acted on and freed" aside="per day, from the records that are kept">
+        <Card title="Found, acted on and freed" aside="per day, from the records that are kept: an object counts in each run that finds it">
           {noRuns ? <Empty title="This is not known.">You may not see runs.</Empty> : sum('matched') + sum('acted') > 0
             ? <Bars what="Per day" bars={days.map((day) => ({
               label: dayLabel(day.day), title: `${day.day}: ${count(day.matched)} found, ${count(day.acted)} acted on${freedText(day.freedBytes)}`,

@@ -71,6 +71,8 @@ function Warnings({ of }: { of: Plan }) {
 /** EndNote says what became of a plan that does not wait any more. */
 export function EndNote({ of }: { of: Plan }) {
   const by = <>{of.decidedBy ? <> by <strong>{of.decidedBy}</strong></> : ''}{of.decidedAt && ` at ${exact(of.decidedAt)}`}</>;
+  // The message names the person and the run once more. Where the decision may not be read, only the message names them.
+  const more = of.decidedBy && of.ended !== 'PlanNotApproved' ? of.decidedWhy && `Reason: ${of.decidedWhy}` : of.message;
   return (
     <p class="note info">
       {of.ended === 'Approved' ? <>Approved{by}; carried out by {of.carriedOutBy ? <a href={`/runs/${segment(of.carriedOutBy)}`}>run {of.carriedOutBy}</a> : 'another run'}.</>
@@ -78,21 +80,21 @@ export function EndNote({ of }: { of: Plan }) {
           : of.ended === 'Expired' ? <>Expired at {exact(of.expires)}: nobody approved it in time. Nothing was touched.</>
             : of.ended === 'Superseded' ? 'Superseded: it cannot be approved any more. This run touched nothing.'
               : of.ended === 'PlanNotApproved' && 'What was said of it does not count. Nothing was touched.'}
-      {of.message && <span class="small said">{readable(of.message)}</span>}
+      {more && <span class="small said">{readable(more)}</span>}
     </p>
   );
 }
 
 export function Content({ of }: { of: Plan }) {
-  const would = of.waits ? 'would be' : 'were to be';
+  const would = (n: number) => (of.waits ? 'would be' : n === 1 ? 'was to be' : 'were to be');
   return (
     <div class="stack">
       <Warnings of={of} />
       {!of.waits && <EndNote of={of} />}
       <div class="tiles">
-        <div class="tile"><b>{count(of.objects)}</b><span>{would} {of.action === 'Transform' ? 'changed' : 'deleted'}</span></div>
-        {of.volumeBytes ? <div class="tile"><b>{bytes(of.volumeBytes)}</b><span>of volumes {would} freed</span></div> : null}
-        <div class="tile"><b>{count(of.leftAlone)}</b><span>{would} left alone</span></div>
+        <div class="tile"><b>{count(of.objects)}</b><span>{would(of.objects)} {of.action === 'Transform' ? 'changed' : 'deleted'}</span></div>
+        {of.volumeBytes ? <div class="tile"><b>{bytes(of.volumeBytes)}</b><span>of volumes {would(2)} freed</span></div> : null}
+        <div class="tile"><b>{count(of.leftAlone)}</b><span>{would(of.leftAlone)} left alone</span></div>
       </div>
       <Objects of={of} />
       <Card title="About it">
