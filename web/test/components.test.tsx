@@ -18,7 +18,7 @@ import { Content as WhyContent, searchedText, verdict } from '../src/pages/why';
 import { Action, Failure } from '../src/ui/basics';
 import { Bars, nice } from '../src/ui/chart';
 import { Confirm } from '../src/ui/dialog';
-import { UseGraph } from '../src/ui/graph';
+import { cut, UseGraph } from '../src/ui/graph';
 import { OutcomeTable } from '../src/ui/outcomes';
 import { Preview, waitText } from '../src/ui/preview';
 import { Pager, Table } from '../src/ui/table';
@@ -382,6 +382,20 @@ describe('hostile names', () => {
     expect(root.querySelector('a')!.getAttribute('href')).toBe(`/why?${new URLSearchParams({ object: `ConfigMap/shop/${evil}` })}`);
     await accessible();
   });
+});
+
+describe('the graph of who uses it', () => {
+  it('keeps a name and its path in the box, and has the whole of both in the title', async () => {
+    const name = 'checkout-with-a-very-long-name-8479dcc675-vwm9v';
+    const path = 'spec.template.spec.containers[0].envFrom[0].configMapRef.name';
+    await show(<UseGraph object={{ kind: 'ConfigMap', name: 'settings' }} users={[{ kind: 'Pod', namespace: 'shop', name, path }]} />);
+    const box = root.querySelector('.graph rect')!.parentElement!;
+    expect(box.querySelector('title')!.textContent).toBe(`Pod shop/${name} names it in ${path}`);
+    const texts = [...box.querySelectorAll('svg text')].map((each) => each.textContent!);
+    expect(texts).toEqual(['Pod in shop', 'checkout-with-a-v…8479dcc675-vwm9v', expect.stringMatching(/^….*configMapRef\.name$/)]);
+    expect(root.querySelectorAll('.graph > g > text')).toHaveLength(0);
+  });
+  it.each([['short', 'short'], ['abcdefghijk', 'abcde…hijk']])('%s is %s', (text, want) => expect(cut(text, 10)).toBe(want));
 });
 
 describe('charts and stages', () => {
