@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +38,9 @@ type rule struct {
 	kinds     []schema.GroupVersionKind
 	condition string
 	unused    bool
-	lost      error
+	// also is what the rule finds besides what is Unused.
+	also string
+	lost error
 }
 
 // noRules is what follows when a rule cannot be read: kube-janitor does not start with such a file either.
@@ -111,18 +112,8 @@ func (in *janitorInput) translate(r *rule) {
 		}
 	}
 	text := strings.TrimSpace(r.JMESPath)
-	if bare := strings.NewReplacer(" ", "", "\n", "", "(", "", ")", "").
-		Replace(text); strings.Contains(
-		bare,
-		"_context.pvc_",
-	) {
-		for _, use := range []string{"_context.pvc_is_not_mounted", "_context.pvc_is_not_referenced"} {
-			bare = strings.Replace(bare, use, "", 1)
-		}
-		if strings.Trim(bare, "&") == "" {
-			r.unused = true
-			return
-		}
+	if r.takesUnused(text) {
+		return
 	}
 	if text == "" {
 		r.lost = errors.New("it is missing")
@@ -136,19 +127,6 @@ func (in *janitorInput) translate(r *rule) {
 		r.condition = untyped(r.condition)
 	}
 	r.lost = err
-}
-
-var quotedOrObject = regexp.MustCompile(`'(?:[^'\\]|\\.)*'|\bobject\b`)
-
-// untyped is a condition for objects of several kinds: a field that only one of them has is absent in the others, and
-// no mistake.
-func untyped(condition string) string {
-	return quotedOrObject.ReplaceAllStringFunc(condition, func(part string) string {
-		if part == "object" {
-			return "dyn(object)"
-		}
-		return part
-	})
 }
 
 // cleanerOf is the Cleaner of a rule. Nil when there is nothing to clean.
@@ -166,7 +144,10 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 		in.loseRule(r, fmt.Sprintf("ttl %q cannot be read, so no Cleaner was written", r.TTL),
 			"write a number and one of s, m, h, d, w, such as 7d, or forever")
 		return nil
-	case after[0].Never: // it keeps what it matches: the rules behind it leave that alone
+	case after[0].Never:
+		in.loseRule(r, fmt.Sprintf("ttl %s keeps what the rule matches, so no Cleaner was written for it: "+
+			"the Cleaners of the rules after it leave that alone, and other Cleaners may not", r.TTL),
+			"to keep these objects from every Cleaner, annotate them with "+v1alpha1.ProtectAnnotation+"=true")
 		return nil
 	case len(r.kinds) == 0:
 		return nil // that was told
@@ -176,9 +157,14 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 		s := in.selectorOf(r, kind, after[0].Ends.Sub(time.Unix(0, 0)))
 		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, s)
 	}
-	if r.lost != nil {
-		in.lostAt(r.d, cmp.Or(r.conditionLine, r.line), "rule "+r.ID+": its jmespath is not carried over: "+r.lost.Error(),
+	conditionLine := cmp.Or(r.conditionLine, r.line)
+	switch {
+	case r.lost != nil:
+		in.lostAt(r.d, conditionLine, "rule "+r.ID+": its jmespath is not carried over: "+r.lost.Error(),
 			fmt.Sprintf(holeHint, hole(1).Name))
+	case r.unused && r.also != "":
+		in.lostAt(r.d, conditionLine, "rule "+r.ID+": finds more than its Cleaner: "+r.also+", which is not Unused",
+			"if these shall go, too, delete first what names them")
 	}
 	if r.unused && in.keepAction {
 		c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](findingLimit)}
@@ -239,22 +225,4 @@ func (in *janitorInput) earlier(of *rule, kind schema.GroupVersionKind) (conditi
 		)
 	}
 	return conditions
-}
-
-// unwrappedOnce leaves out parentheses that stand around the whole expression.
-func unwrappedOnce(expression string) string {
-	depth := 0
-	for i, c := range expression {
-		switch c {
-		case '\'', '"', '[':
-			return expression
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 && i < len(expression)-1 {
-				return expression
-			}
-		}
-	}
-	return unwrapped(expression)
 }
