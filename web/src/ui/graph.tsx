@@ -67,9 +67,9 @@ function Box({ x, y, height, object, path }: { x: number; y: number; height: num
       <title>{objectName(object)}{path && ` names it in ${path}`}</title>
       <rect x={x} y={y} width={boxWidth} height={height} rx={8} />
       <svg x={x} y={y} width={boxWidth - 8} height={height}>
-        <text x={12} y={19}>{cut(object.kind + (object.namespace ? ` in ${object.namespace}` : ''), 40)}</text>
+        <text x={12} y={19}>{cut(object.kind + (object.namespace ? ` in ${object.namespace}` : ''), 37)}</text>
         <text class="name" x={12} y={37}>{cut(object.name, 34)}</text>
-        {path && <text x={12} y={55}>{tail(path, 42)}</text>}
+        {path && <text x={12} y={55}>{tail(path, 36)}</text>}
       </svg>
     </g>
   );
