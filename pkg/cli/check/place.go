@@ -13,10 +13,10 @@ import (
 )
 
 var (
-	// selectorFault is `resourceSelectors[1]: ...`, scriptFault `evaluate: line 2: ...` and conditionFault `condition
-	// "old": line 1, column 8: ...`.
+	// selectorFault is `resourceSelectors[1]: ...`, scriptFault `evaluate: line 2: ...`, or without a line where the
+	// whole script is wrong, and conditionFault `condition "old": line 1, column 8: ...`.
 	selectorFault  = regexp.MustCompile(`^resourceSelectors\[(\d+)\]: (?:matchConditions: )?`)
-	scriptFault    = regexp.MustCompile(`^(evaluate|aggregatedSelection|transform): line (\d+)`)
+	scriptFault    = regexp.MustCompile(`^(evaluate|aggregatedSelection|transform): (?:line (\d+))?`)
 	conditionFault = regexp.MustCompile(`^condition "([^"]*)": line (\d+), column (\d+)`)
 )
 
