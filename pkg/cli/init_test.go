@@ -63,7 +63,7 @@ func TestInitSuggests(t *testing.T) {
 	for name, want := range map[string]string{
 		"unused-configmaps": "recipes about it: unused,", "unused-pvcs": "recipes about it: unused,", "stale-leases": "recipes about it: unused",
 		"pods-crash-looping": "recipes about it: crash-looping-pods", "completed-jobs": "finished-jobs", "evicted": "evicted-pods", "finishd-jobs": `"finished-jobs"`,
-		"-": "to see all", "": "to see all",
+		"unusd": `did you mean "unused"?`, "-": "to see all", "": "to see all",
 	} {
 		if got := call(t.Context(), t, "", nil, "init", name); got.code != 1 || !strings.Contains(got.errOut, want) {
 			t.Errorf("%s: exit %d, want %s in %s", name, got.code, want, got.errOut)

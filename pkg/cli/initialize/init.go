@@ -143,13 +143,14 @@ func misplaced(cmd *cobra.Command, flags []string, why string) (wrong []string) 
 }
 
 // unknown says that there is no such recipe, and which may have been meant: those about all words of the name, or else
-// the nearest name, or else those about one of the words.
+// the nearest name, or else those about one of the words. The nearest name comes first for one word: what is left of a
+// mistyped one without its ending begins other words.
 func unknown(known []recipe, name string) error {
 	hint := "to see all: kubectl cleaner init --list"
 	words := strings.FieldsFunc(name, func(c rune) bool { return c == '-' || c == ' ' })
 	about := namesOf(withWords(known, words))
 	near := ""
-	if len(about) == 0 {
+	if len(about) == 0 || len(words) == 1 {
 		near = suggest.Nearest(name, namesOf(known))
 	}
 	for _, word := range slices.Backward(words) { // the last one is the kind in most names
