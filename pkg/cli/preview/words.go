@@ -144,7 +144,7 @@ func outcomes(found *run.Preview, result result, unsure bool) (parts []string) {
 	if unsure {
 		provided = " if the API server accepts " + terminal.Plural(result.WouldAct, "it", "them")
 	}
-	switch would := "would be " + become[found.Action] + provided; found.Action {
+	switch would := "would be " + become[found.Action] + later(found) + provided; found.Action {
 	case v1alpha1.ActionDelete, v1alpha1.ActionTransform:
 		if add(result.WouldAct, would, would); result.WouldAct == 0 && result.denied > 0 {
 			parts = append(parts, "0 "+would)
@@ -161,6 +161,14 @@ func outcomes(found *run.Preview, result result, unsure bool) (parts []string) {
 	add(result.Failed-result.unjudged-result.denied, "could not be changed", "could not be changed")
 	add(result.unjudged, "could not be judged and would be left alone", "could not be judged and would be left alone")
 	return parts
+}
+
+// later is how what would be done to an object goes on if a run now would not do it yet.
+func later(found *run.Preview) string {
+	if patience(found) == "" {
+		return ""
+	}
+	return " later"
 }
 
 // patience says what a run waits for before it touches what matches.

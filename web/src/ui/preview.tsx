@@ -49,7 +49,7 @@ export function Preview({ of, forSeconds = 0, missing }: PreviewProps) {
           <span role="status" class="muted">{status}</span>
         </div>
         {error && <Failure error={error} />}
-        {notes && <p class={`note lines-kept ${/no copy|no copies/i.test(notes) ? 'warn' : ''}`}>{readable(notes.replace(/(would be \w+)(?=\. A run waits)/g, '$1 later'))}</p>}
+        {notes && <p class={`note lines-kept ${/no copy|no copies/i.test(notes) ? 'warn' : ''}`}>{readable(notes)}</p>}
         {result ? <Result of={result} forSeconds={result.action === 'Scan' ? 0 : forSeconds} isNew={'yaml' in of} /> : !running && !error && <Empty title="Not previewed yet.">Press Preview: nothing is saved or touched.</Empty>}
       </div>
     </Card>
