@@ -45,10 +45,12 @@ func (p *patient) ready(context.Context) (lines []Line, well string) {
 	if lines := p.cleanersUnread(); lines != nil {
 		return lines, ""
 	}
-	unseen := 0
+	unseen, held := 0, 0
 	for i := range p.cleaners {
 		c := &p.cleaners[i]
-		if meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady) == nil {
+		if isHeld(c, p.there) {
+			held++
+		} else if meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady) == nil {
 			unseen++
 		}
 		if line, wrong := notReady(c, p.there); wrong {
@@ -66,24 +68,38 @@ func (p *patient) ready(context.Context) (lines []Line, well string) {
 	if len(p.cleaners) == 0 {
 		return lines, "there are no Cleaners"
 	}
-	well = terminal.Counted(len(p.cleaners)-unseen, "Cleaner") + " without a problem"
+	well = terminal.Counted(len(p.cleaners)-unseen-held, "Cleaner") + " without a problem"
+	if held > 0 {
+		well += "; held by another controller, see the check k8s-cleaner: " + terminal.Counted(held, "Cleaner")
+	}
 	if unseen > 0 {
 		well += fmt.Sprintf("; the operator has not looked at %s yet", terminal.Counted(unseen, "new one"))
 	}
 	return lines, well
 }
 
+// isHeld reports whether a Cleaner does not run because another controller writes its status, or has overwritten what
+// the operator said in it. The check k8s-cleaner names that controller.
+func isHeld(c *v1alpha1.Cleaner, now time.Time) bool {
+	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
+	return (ready == nil || ready.Reason == v1alpha1.ReasonForeignController) && c.ForeignController(now) != ""
+}
+
+const askAgain = "run doctor again in a moment; if it stays so, see the checks operator and leader"
+
 func notReady(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {
 	line := Line{Object: ref("Cleaner", c.Name)}
 	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
 	switch {
+	case isHeld(c, now):
+		return line, false
 	case ready == nil && now.Sub(c.CreationTimestamp.Time) < unseenAfter:
 		return line, false
 	case ready == nil:
 		line.Status, line.Message, line.WayOut = Fail, "the operator has never looked at it",
 			"see the checks operator and leader"
 	case c.Status.ObservedGeneration < c.Generation && ready.ObservedGeneration < c.Generation:
-		line.Status, line.WayOut = Warn, "run doctor again in a moment; if it stays so, see the checks operator and leader"
+		line.Status, line.WayOut = Warn, askAgain
 		line.Message = fmt.Sprintf(
 			"the operator has not looked at its last edit (generation %d; it saw %d)",
 			c.Generation,
@@ -93,16 +109,21 @@ func notReady(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {
 		ready.Status == metav1.ConditionTrue:
 		return line, false
 	default:
-		line.Status, line.Message, line.WayOut = Fail, fmt.Sprintf(
-			"it does not run: %s: %s",
-			ready.Reason,
-			ready.Message,
-		), "correct the Cleaner: kubectl edit cleaner "+c.Name
-		if ready.Reason == v1alpha1.ReasonServiceAccountForbidden {
-			line.WayOut = "see the check rights"
-		}
+		line.Status, line.WayOut = Fail, wayOutOf(ready.Reason, c.Name)
+		line.Message = fmt.Sprintf("it does not run: %s: %s", ready.Reason, ready.Message)
 	}
 	return line, true
+}
+
+// wayOutOf is what to do about a Cleaner that is not ready.
+func wayOutOf(reason, name string) string {
+	switch reason {
+	case v1alpha1.ReasonServiceAccountForbidden:
+		return "see the check rights"
+	case v1alpha1.ReasonForeignController:
+		return askAgain
+	}
+	return "correct the Cleaner: kubectl edit cleaner " + name
 }
 
 // schedules looks for those that never fire, or too often.
@@ -153,13 +174,19 @@ func (p *patient) runsOf(context.Context) (lines []Line, well string) {
 	if lines := p.cleanersUnread(); lines != nil {
 		return lines, ""
 	}
+	well = "no run is stuck or overdue, and the last run of each Cleaner succeeded"
 	for i := range p.cleaners {
 		c := &p.cleaners[i]
 		if line, wrong := late(c, p.there); wrong {
 			lines = append(lines, line)
 		}
+		held := isHeld(c, p.there)
+		if held {
+			well = "no run is stuck, overdue or failed for another reason than the check k8s-cleaner tells"
+		}
 		done := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionRunSucceeded)
-		if done != nil && done.Status == metav1.ConditionFalse {
+		if done != nil && done.Status == metav1.ConditionFalse &&
+			(!held || done.Reason != v1alpha1.ReasonForeignController) {
 			lines = append(lines, Line{
 				Status:  Warn,
 				Object:  ref("Cleaner", c.Name),
@@ -168,7 +195,7 @@ func (p *patient) runsOf(context.Context) (lines []Line, well string) {
 			})
 		}
 	}
-	return lines, "no run is stuck or overdue, and the last run of each Cleaner succeeded"
+	return lines, well
 }
 
 // late says that a run of the Cleaner goes on for too long, or should have begun.
@@ -192,7 +219,7 @@ func late(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {
 		)
 		return line, age > limit+overdueAfter
 	}
-	if next := c.Status.NextScheduleTime; next != nil && !c.IsSuspended() {
+	if next := c.Status.NextScheduleTime; next != nil && !c.IsSuspended() && !isHeld(c, now) {
 		by := now.Sub(next.Time)
 		line.Message = fmt.Sprintf(
 			"its run is overdue: it was due at %s, %s ago",

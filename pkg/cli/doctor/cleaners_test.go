@@ -42,3 +42,49 @@ func TestSuspendedSchedulesDoNotFire(t *testing.T) {
 		t.Errorf("it says %v %q, want %q", lines, well, want)
 	}
 }
+
+// Another controller that writes the status is one cause, and the check k8s-cleaner tells it.
+func TestForeignControllerIsToldOnce(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	wrote := []metav1.ManagedFieldsEntry{{Manager: "manager", Subresource: "status", Time: ptr.To(metav1.NewTime(now))}}
+	is := func(kind, reason string) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: reason}
+	}
+	foreign := is(v1alpha1.ConditionReady, v1alpha1.ReasonForeignController)
+	stopped := is(v1alpha1.ConditionRunSucceeded, v1alpha1.ReasonForeignController)
+	for name, test := range map[string]struct {
+		writers        []metav1.ManagedFieldsEntry
+		conditions     []metav1.Condition
+		cleaners, runs string
+	}{
+		"it waits":               {wrote, []metav1.Condition{foreign, stopped}, "", ""},
+		"all was overwritten":    {wrote, nil, "", ""},
+		"the expression, too":    {wrote, []metav1.Condition{is(v1alpha1.ConditionReady, v1alpha1.ReasonInvalidExpression)}, "kubectl edit cleaner a", "overdue"},
+		"a run that failed, too": {wrote, []metav1.Condition{foreign, is(v1alpha1.ConditionRunSucceeded, v1alpha1.ReasonLimitExceeded)}, "", "LimitExceeded"},
+		"nobody looked again":    {nil, []metav1.Condition{foreign}, "see the checks operator and leader", "overdue"},
+	} {
+		c := v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: test.writers}}
+		c.Spec.Action = ptr.To(v1alpha1.ActionScan)
+		c.Status.Conditions, c.Status.NextScheduleTime = test.conditions, ptr.To(metav1.NewTime(now.Add(-time.Hour)))
+		p := &patient{there: now, all: []v1alpha1.Cleaner{c}, cleaners: []v1alpha1.Cleaner{c}}
+		if lines, _ := p.legacy(t.Context()); (len(lines) == 1) != (test.writers != nil) {
+			t.Errorf("%s: the check k8s-cleaner says %v", name, lines)
+		}
+		lines, well := p.ready(t.Context())
+		if !saysOnly(lines, test.cleaners) || test.cleaners == "" && well != "0 Cleaners without a problem; held by another controller, see the check k8s-cleaner: 1 Cleaner" {
+			t.Errorf("%s: the check cleaners says %v %q, want %q", name, lines, well, test.cleaners)
+		}
+		if lines, _ := p.runsOf(t.Context()); !saysOnly(lines, test.runs) {
+			t.Errorf("%s: the check runs says %v, want %q", name, lines, test.runs)
+		}
+	}
+}
+
+// saysOnly reports whether there is one line, and it has the words; or none, for no words.
+func saysOnly(lines []Line, words string) bool {
+	if words == "" {
+		return len(lines) == 0
+	}
+	return len(lines) == 1 && strings.Contains(lines[0].words(), words)
+}
