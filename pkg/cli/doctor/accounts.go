@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -33,14 +34,29 @@ func (p *patient) accountGone(ctx context.Context, c *v1alpha1.Cleaner) []Line {
 			Status:  Warn,
 			Object:  object,
 			Message: fmt.Sprintf("ServiceAccount %s does not exist, and %s: RBAC grants rights to the name", named, then),
-			WayOut: fmt.Sprintf(
-				"create it: kubectl -n %s create serviceaccount %s; or, to end the Cleaner: kubectl delete cleaner %s",
-				named.Namespace, named.Name, c.Name),
+			WayOut:  p.withoutAccount(c),
 		}}
 	case err != nil:
 		return []Line{unread(object, "whether ServiceAccount "+named.String()+" exists could not be read", err)}
 	}
 	return nil
+}
+
+// withoutAccount is the way out for a Cleaner whose account is gone. When several name it, they are told in one line,
+// and a command that deletes one of them would look as if it were meant for all.
+func (p *patient) withoutAccount(c *v1alpha1.Cleaner) string {
+	named := *c.Spec.ServiceAccountRef
+	users := 0
+	for i := range p.cleaners {
+		if ptr.Deref(p.cleaners[i].Spec.ServiceAccountRef, v1alpha1.ServiceAccountRef{}) == named {
+			users++
+		}
+	}
+	create := fmt.Sprintf("create it: kubectl -n %s create serviceaccount %s", named.Namespace, named.Name)
+	if users > 1 {
+		return create
+	}
+	return create + "; or, to end the Cleaner: kubectl delete cleaner " + c.Name
 }
 
 // itselfGone looks whether the operator's own account is there: RBAC grants rights to the name, so all rights may be
