@@ -56,6 +56,13 @@ func (r *report) lostAt(d *manifest.Document, line int, message, hint string) {
 	r.problems = append(r.problems, p)
 }
 
+// differsAt is differs for a line that is of no field of the document.
+func (r *report) differsAt(d *manifest.Document, line int, message, hint string) {
+	p := d.At("", codes.ImportDiffers, message, hint)
+	p.Line = cmp.Or(line, p.Line)
+	r.problems = append(r.problems, p)
+}
+
 // unreadable says that a document is not as its tool wants it, and what follows. Line is 0 for that of the field.
 func (r *report) unreadable(d *manifest.Document, line int, err error, follows string) {
 	field, message, hint := "", err.Error(), "check it with the tool that it is for"

@@ -145,8 +145,8 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 			"write a number and one of s, m, h, d, w, such as 7d, or forever")
 		return nil
 	case after[0].Never:
-		in.loseRule(r, fmt.Sprintf("ttl %s keeps what the rule matches, so no Cleaner was written for it: "+
-			"the Cleaners of the rules after it leave that alone, and other Cleaners may not", r.TTL),
+		in.differsAt(r.d, r.line, fmt.Sprintf("rule %s: ttl %s keeps what the rule matches, so no Cleaner was written for it: "+
+			"the Cleaners of the rules after it leave that alone, and other Cleaners may not", r.ID, r.TTL),
 			"to keep these objects from every Cleaner, annotate them with "+v1alpha1.ProtectAnnotation+"=true")
 		return nil
 	case len(r.kinds) == 0:
