@@ -9,7 +9,10 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/config"
@@ -98,5 +101,19 @@ func TestDoctorComparesPolicies(t *testing.T) {
 				t.Errorf("%s of %s: exit %d, want %q in:\n%s", name, file, code, test.want, strings.Join(problems, "\n"))
 			}
 		}
+	}
+}
+
+// TestDoctorLooksForTheTimesOfTheGuard: the operator trusts no approval while nobody knows when its guard was changed.
+func TestDoctorLooksForTheTimesOfTheGuard(t *testing.T) {
+	c := newClinic(t)
+	name, remove := c.ward("approval", func(*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {})
+	defer remove()
+	empty := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"managedFields":[{}]}}`))
+	must(t, c.Patch(t.Context(), &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}}, empty))
+	problems, code := c.examined(nil)
+	want := "FAIL policies: ValidatingAdmissionPolicyBinding/" + name + ": its metadata.managedFields have no times"
+	if code == codes.ExitDone || !slices.ContainsFunc(problems, func(p string) bool { return strings.HasPrefix(p, want) }) {
+		t.Errorf("exit %d, want %q in:\n%s", code, want, strings.Join(problems, "\n"))
 	}
 }

@@ -94,9 +94,9 @@ func lastGuardChange(
 				continue
 			}
 			for _, guard := range []client.Object{&policies[i], &bindings[k]} {
-				changed := lastChange(guard)
+				changed := LastChange(guard)
 				if changed.IsZero() {
-					return last, notApproved("no approval counts, because nobody knows when %s, which guards approvals, was changed: its metadata.managedFields say nothing; apply it again with kubectl apply --server-side",
+					return last, notApproved("no approval counts, because nobody knows when %s, which guards approvals, was changed: its metadata.managedFields have no times; delete it, and deploy KubeCleaner's manifests or its chart again",
 						guard.GetName())
 				}
 				if changed.After(last) {
@@ -119,9 +119,9 @@ func namesApprovals(policy *admissionv1.ValidatingAdmissionPolicy) bool {
 	})
 }
 
-// lastChange is when an object was created or changed last, its status apart. It is zero when that is not known: once
+// LastChange is when an object was created or changed last, its status apart. It is zero when that is not known: once
 // somebody has emptied managedFields, changes leave no trace there.
-func lastChange(o client.Object) (last time.Time) {
+func LastChange(o client.Object) (last time.Time) {
 	for _, field := range o.GetManagedFields() {
 		if field.Subresource == "" && field.Time != nil && field.Time.After(last) {
 			last = field.Time.Time

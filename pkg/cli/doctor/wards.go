@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/config"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // ward is a policy of KubeCleaner, by which the API server decides who may do something.
@@ -64,10 +65,11 @@ func (w ward) examine(a *admission) (lines []Line, there bool) {
 			continue
 		}
 		there = true
+		lines = append(lines, w.undated(live, a.bindings[live.Name])...)
 		differs := policyChanges(&policy.Spec, &live.Spec)
 		differs = append(differs, bindingChanges(&binding.Spec, a.bindings[live.Name])...)
 		if len(differs) == 0 {
-			return nil, true // another one cannot allow what this one refuses
+			return lines, true // another one cannot allow what this one refuses
 		}
 		lines = append(lines, Line{
 			Status: Fail,
@@ -78,6 +80,30 @@ func (w ward) examine(a *admission) (lines []Line, there bool) {
 		})
 	}
 	return lines, there
+}
+
+// undated says that the times are missing by which the operator knows that an approval is newer than its guard.
+func (w ward) undated(
+	policy *admissionv1.ValidatingAdmissionPolicy, bindings []*admissionv1.ValidatingAdmissionPolicyBinding,
+) (lines []Line) {
+	if w.resource != "cleanerapprovals" {
+		return nil
+	}
+	const message = "its metadata.managedFields have no times, so nobody knows when it was changed: no approval is accepted"
+	wayOut := "delete it, and " + w.wayOut
+	if journal.LastChange(policy).IsZero() {
+		lines = append(lines, Line{
+			Status: Fail, Object: ref("ValidatingAdmissionPolicy", policy.Name), Message: message, WayOut: wayOut,
+		})
+	}
+	for _, binding := range bindings {
+		if journal.LastChange(binding).IsZero() {
+			lines = append(lines, Line{
+				Status: Fail, Object: ref("ValidatingAdmissionPolicyBinding", binding.Name), Message: message, WayOut: wayOut,
+			})
+		}
+	}
+	return lines
 }
 
 // shipped is the policy of this program, and its binding.
