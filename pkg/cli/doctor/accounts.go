@@ -42,8 +42,8 @@ func (p *patient) accountGone(ctx context.Context, c *v1alpha1.Cleaner) []Line {
 	return nil
 }
 
-// withoutAccount is the way out for a Cleaner whose account is gone. When several name it, they are told in one line,
-// and a command that deletes one of them would look as if it were meant for all.
+// withoutAccount is the way out for a Cleaner whose account is gone. When several name it, one line names them
+// all, and a command that deletes one of them would look as if it were meant for all.
 func (p *patient) withoutAccount(c *v1alpha1.Cleaner) string {
 	named := *c.Spec.ServiceAccountRef
 	users := 0
