@@ -17,9 +17,9 @@ import (
 
 const (
 	// gather is how much time there is at least between the beginnings of two lists of the same objects, while several
-	// runs go on: runs that want one meanwhile wait for the second, and read it together. So there are at most three in
+	// runs go on: runs that want one meanwhile wait for the second, and read it together. So there are at most five in
 	// any second, and a run that is alone waits for nothing.
-	gather = 400 * time.Millisecond
+	gather = 200 * time.Millisecond
 	// dueTogether is how long a run waits with its first list while others go on: they may have been due with it, and want
 	// the same.
 	dueTogether = 50 * time.Millisecond
