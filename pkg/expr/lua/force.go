@@ -57,28 +57,32 @@ func (b *sandbox) listOf(l *lazy) *gopher.LTable {
 	return table
 }
 
+// field is one of a table.
+type field struct {
+	name  string
+	value gopher.LValue
+}
+
 // mapOf leaves out nulls: for scripts they are like absent fields.
 func (b *sandbox) mapOf(l *lazy) *gopher.LTable {
-	type named struct {
-		name  string
-		value gopher.LValue
-	}
-	fields := make([]named, 0, l.count+2)
+	fields := b.fields[:0]
 	for i, at := range l.level() {
 		name := l.text()[at.key:at.value].Text()
-		fields = append(fields, named{name, b.value(l, i)})
+		fields = append(fields, field{name, b.value(l, i)})
 	}
 	if l.kind != nil {
-		fields = append(fields, named{"apiVersion", l.kind.apiVersion}, named{"kind", l.kind.kind})
+		fields = append(fields, field{"apiVersion", l.kind.apiVersion}, field{"kind", l.kind.kind})
 	}
-	slices.SortStableFunc(fields, func(x, y named) int { return cmp.Compare(x.name, y.name) })
+	slices.SortStableFunc(fields, func(x, y field) int { return cmp.Compare(x.name, y.name) })
 	table := b.state.CreateTable(0, len(fields))
-	for i, field := range fields {
+	for i, at := range fields {
 		// The last one of equal names counts, and so those of l.kind do.
-		if last := i == len(fields)-1 || fields[i+1].name != field.name; last && field.value != gopher.LNil {
-			table.RawSetString(field.name, field.value)
+		if last := i == len(fields)-1 || fields[i+1].name != at.name; last && at.value != gopher.LNil {
+			table.RawSetString(at.name, at.value)
 		}
 	}
+	clear(fields) // or they would keep the object
+	b.fields = fields
 	return table
 }
 

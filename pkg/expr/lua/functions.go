@@ -27,7 +27,7 @@ type functions struct {
 func (s *Session) functions() functions {
 	clock := clock{now: s.options.Now.UTC()}
 	return functions{
-		base:   map[string]gopher.LGFunction{"expiresAt": expiresAt, "print": s.print, "setmetatable": setMetatable},
+		base:   map[string]gopher.LGFunction{"expiresAt": expiresAt, "print": s.print, "setmetatable": setMetatable, "type": typeOf},
 		string: map[string]gopher.LGFunction{"rep": repeat},
 		math:   map[string]gopher.LGFunction{"random": s.randomNumber, "randomseed": s.randomSeed},
 		os:     map[string]gopher.LGFunction{"time": clock.time, "date": clock.date, "difftime": difftime},
@@ -45,6 +45,19 @@ func (s *Session) print(state *gopher.LState) int {
 	s.printed++
 	s.options.Print(cut(strings.Join(words, "\t"), printLength))
 	return 0
+}
+
+// typeNames are the results of type, by type. The interpreter's own type allocates one for each call.
+var typeNames = func() (names [gopher.LTChannel + 1]gopher.LValue) {
+	for kind := range names {
+		names[kind] = gopher.LString(gopher.LValueType(kind).String())
+	}
+	return names
+}()
+
+func typeOf(state *gopher.LState) int {
+	state.Push(typeNames[state.CheckAny(1).Type()])
+	return 1
 }
 
 // setMetatable takes tables only, as Lua 5.1 does. The interpreter's own also takes numbers, booleans and functions,

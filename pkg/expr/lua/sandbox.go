@@ -22,7 +22,7 @@ const (
 var (
 	baseNames = []string{
 		"_VERSION", "assert", "error", "getmetatable", "ipairs", "next", "pairs", "pcall", "rawequal", "rawget", "rawset",
-		"select", "tonumber", "tostring", "type", "unpack", "xpcall",
+		"select", "tonumber", "tostring", "unpack", "xpcall",
 	}
 	stringNames = []string{
 		"byte", "char", "find", "format", "gfind", "gmatch", "gsub", "len", "lower", "match", "reverse", "sub", "upper",
@@ -91,8 +91,9 @@ type sandbox struct {
 	transforming bool
 	// partly watches the current call, if its object is a part of one.
 	partly *partly
-	// spans is where levels are read to.
-	spans []span
+	// spans is where levels are read to, and fields where those of a table are sorted.
+	spans  []span
+	fields []field
 }
 
 func newSandbox(own functions) *sandbox {
