@@ -191,10 +191,11 @@ release: web ## Write all files of the release VERSION to bin/release, with the 
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME, and PAIRS random scripts on lazy and on eager tables.
-	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' api cmd controllers pkg test | sort | while IFS=: read -r file func; do \
+	@failed=; while IFS=: read -r file func; do \
 		echo "$${func#func } in $$(dirname "$$file")"; \
-		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "./$$(dirname "$$file")" </dev/null; \
-	done
+		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "./$$(dirname "$$file")" </dev/null || failed+=" $${func#func }"; \
+	done < <(grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' api cmd controllers pkg test | sort); \
+	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 	PAIRS=$(PAIRS) go test -run '^TestMillionPairs$$' -count=1 -timeout 60m ./pkg/expr/lua
 
 .PHONY: fault

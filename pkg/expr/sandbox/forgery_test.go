@@ -188,6 +188,7 @@ func FuzzAnswers(f *testing.F) {
 	for _, frame := range forgeries() {
 		f.Add(frame[min(len(frame), 4):])
 	}
+	f.Add([]byte("\x0600\x00")) // a flag that is neither 0 nor 1
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		d := &decoder{rest: frame}
 		for len(d.rest) > 0 {

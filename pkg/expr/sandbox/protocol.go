@@ -260,6 +260,6 @@ func (d *decoder) settings() settings {
 	s := settings{memory: d.i64()}
 	seconds, nanoseconds := d.i64(), d.i64()
 	s.now, s.seed = time.Unix(seconds, nanoseconds), d.i64()
-	s.objectTimeout, s.aggregateTimeout, s.print = time.Duration(d.i64()), time.Duration(d.i64()), d.u8() == 1
+	s.objectTimeout, s.aggregateTimeout, s.print = time.Duration(d.i64()), time.Duration(d.i64()), d.flag()
 	return s
 }

@@ -109,13 +109,20 @@ func appendPart(b []byte, part object.Part) []byte {
 }
 
 func (d *decoder) part() object.Part {
-	part := object.Part{Narrow: d.u8() == 1, ManagedFields: d.u8() == 1}
+	part := object.Part{Narrow: d.flag(), ManagedFields: d.flag()}
 	for range d.u8() {
 		field := d.text()
 		part.Fields = append(part.Fields, field)
 		d.bad = d.bad || len(part.Fields) > lua.MaxFields || len(field) > lua.MaxField
 	}
 	return part
+}
+
+// flag takes what flag writes. Another byte is a mistake: what is read must be what was written.
+func (d *decoder) flag() bool {
+	b := d.u8()
+	d.bad = d.bad || b > 1
+	return b == 1
 }
 
 func flag(set bool) byte {
