@@ -25,8 +25,8 @@ const notActedDetail = "nothing was touched in this run; its message says why"
 // intent is what the record says that a run is going to touch.
 type intent struct {
 	decision *decision
-	// outcomes are what is known of each object that matches: Planned of the victims. Of a Scan, they are of the first
-	// maxListed.
+	// outcomes are what is known of each object that matches: Planned of the victims. Of a Scan, they are of those
+	// that are listed.
 	outcomes []object.Outcome
 	// victims are going to be touched, and places are where their outcomes are.
 	victims []journal.Victim
@@ -143,20 +143,19 @@ func (s Record) saveCounts(ctx context.Context, t *task, in *intent) *intent {
 	return &saved
 }
 
-// maxListed is of how many matches of a Scan the outcomes are made at once. It is more than a CleanerRun or a Report
-// has room for.
-const maxListed = 10_000
+// maxListed is of how many matches of a Scan the outcomes are made at once. It is more than a CleanerRun has room for.
+const maxListed = 4_000
 
 // found are the outcomes of a Scan, of which each is logged.
 func found(ctx context.Context, t *task, d *decision) []object.Outcome {
 	log := klog.FromContext(ctx)
-	outcomes := make([]object.Outcome, 0, min(maxListed, d.matched.Len()))
+	isListed, outcomes := listed(scanned(t.record)), make([]object.Outcome, 0, min(maxListed, d.matched.Len()))
 	for _, outcome := range d.outcomes(scanned(t.record)) {
 		if outcome.Act { // the line that k8s-cleaner documents for dry runs
 			log.Info("resource is a match for cleaner",
 				"kind", outcome.Kind.Kind, "object", objectName(outcome.Object), "message", outcome.Message)
 		}
-		if len(outcomes) < maxListed {
+		if isListed(outcome) {
 			outcomes = append(outcomes, outcome)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // outcomes are what became of a decision. Act makes them, and nobody changes them.
 type outcomes struct {
 	decision *decision
-	// list is what became of each object; of a Scan, of the first maxListed, and rest are the others.
+	// list is what became of each object; of a Scan, of those that are listed, and rest are the others.
 	list []object.Outcome
 	rest iter.Seq[object.Outcome]
 	// plan are the objects that the run planned to touch, when a person must approve that before.
@@ -56,14 +56,24 @@ func (o *outcomes) toNotify(record *v1alpha1.CleanerRun) []object.Outcome {
 // none are no more outcomes.
 func none(func(object.Outcome) bool) {}
 
-// beyond are the outcomes of a Scan behind the first maxListed.
+// beyond are the outcomes of a Scan that are not listed.
 func (d *decision) beyond(planned v1alpha1.OutcomeResult) iter.Seq[object.Outcome] {
 	return func(yield func(object.Outcome) bool) {
-		n := 0
+		isListed := listed(planned)
 		for _, outcome := range d.outcomes(planned) {
-			if n++; n > maxListed && !yield(outcome) {
+			if !isListed(outcome) && !yield(outcome) {
 				return
 			}
 		}
+	}
+}
+
+// listed says of each outcome of a Scan in turn whether it is listed: maxListed of those that are as most are, and of
+// the others, for which nobody would look among those that are only counted.
+func listed(planned v1alpha1.OutcomeResult) func(object.Outcome) bool {
+	n := map[bool]int{}
+	return func(outcome object.Outcome) bool {
+		n[outcome.Result == planned]++
+		return n[outcome.Result == planned] <= maxListed
 	}
 }

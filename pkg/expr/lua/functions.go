@@ -27,7 +27,9 @@ type functions struct {
 func (s *Session) functions() functions {
 	clock := clock{now: s.options.Now.UTC()}
 	return functions{
-		base:   map[string]gopher.LGFunction{"expiresAt": expiresAt, "print": s.print, "setmetatable": setMetatable, "type": typeOf},
+		base: map[string]gopher.LGFunction{
+			"expiresAt": expiresAt, "print": s.print, "setmetatable": setMetatable, "type": typeOf,
+		},
 		string: map[string]gopher.LGFunction{"rep": repeat},
 		math:   map[string]gopher.LGFunction{"random": s.randomNumber, "randomseed": s.randomSeed},
 		os:     map[string]gopher.LGFunction{"time": clock.time, "date": clock.date, "difftime": difftime},
