@@ -238,14 +238,8 @@ func (c *clinic) brokenCleaners() []injury {
 				c.says(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, "")
 			}
 		}, "FAIL k8s-cleaner" + me, `k8s-cleaner (field manager "manager")`, codes.ExitError, nil},
-		{"no room for Secrets", func() func() {
-			quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "few"}}
-			quota.Spec.Hard = corev1.ResourceList{"count/secrets": resource.MustParse("2")}
-			remove := c.make(quota)
-			quota.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: quota.Spec.Hard}
-			must(c.T, c.Status().Update(c.Context(), quota))
-			return remove
-		}, "FAIL copies: ResourceQuota/" + c.namespace + "/few", "it is used up: 2 of 2 (count/secrets). A run that cannot write its copies touches nothing", codes.ExitError, nil},
+		{"no room for ConfigMaps", func() func() { return c.quota("configmaps") }, "FAIL copies: ResourceQuota/" + c.namespace + "/few", "it is used up: 2 of 2 (configmaps)", codes.ExitError, nil},
+		{"no room for Secrets", func() func() { return c.quota("count/secrets") }, "FAIL copies: ResourceQuota/" + c.namespace + "/few", "it is used up: 2 of 2 (count/secrets). A run that cannot write its copies or counts touches nothing", codes.ExitError, nil},
 		{"full", func() func() {
 			c.configMap("one", nil)
 			run := c.past(c.patient, "one")
@@ -283,4 +277,14 @@ func (c *clinic) brokenSurroundings() []injury {
 			return func() { mend(); remove() }
 		}, "FAIL webhooks", "which has no Pod that is ready: what Cleaner unused-" + c.namespace + " does (delete configmaps) is refused", codes.ExitError, nil},
 	}
+}
+
+// quota leaves no room for more of a resource in the operator's namespace.
+func (c *clinic) quota(name corev1.ResourceName) (mend func()) {
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "few"}}
+	quota.Spec.Hard = corev1.ResourceList{name: resource.MustParse("2")}
+	remove := c.make(quota)
+	quota.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: quota.Spec.Hard}
+	must(c.T, c.Status().Update(c.Context(), quota))
+	return remove
 }

@@ -12,11 +12,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 )
 
-// quotas looks for ResourceQuotas that let the operator create no more Secrets, in which it keeps copies and plans.
+// quotas looks for ResourceQuotas that let the operator create no more Secrets, in which it keeps copies and plans, or
+// no more ConfigMaps, in which it keeps counts.
 func (p *patient) quotas(ctx context.Context) (lines []Line) {
 	err := cluster.List[corev1.ResourceQuotaList](ctx, p.api, "/api/v1/namespaces/"+p.namespace+"/resourcequotas",
 		func(quota *corev1.ResourceQuota) {
-			for _, name := range []corev1.ResourceName{corev1.ResourceSecrets, "count/secrets"} {
+			for _, name := range []corev1.ResourceName{
+				corev1.ResourceSecrets, "count/secrets", corev1.ResourceConfigMaps, "count/configmaps",
+			} {
 				most, is := quota.Status.Hard[name]
 				used := quota.Status.Used[name]
 				if !is || used.Cmp(most) < 0 {
@@ -25,9 +28,9 @@ func (p *patient) quotas(ctx context.Context) (lines []Line) {
 				lines = append(lines, Line{
 					Status: Fail,
 					Object: ref("ResourceQuota", p.namespace, quota.Name),
-					Message: fmt.Sprintf("it is used up: %s of %s (%s). A run that cannot write its copies touches nothing",
+					Message: fmt.Sprintf("it is used up: %s of %s (%s). A run that cannot write its copies or counts touches nothing",
 						&used, &most, name),
-					WayOut: "raise it: the operator keeps copies in Secrets of its namespace",
+					WayOut: "raise it: the operator keeps copies in Secrets of its namespace, and counts in ConfigMaps",
 				})
 			}
 		})

@@ -41,6 +41,10 @@ func (p *patient) noDeployment(what string) []Line {
 	return []Line{{Status: Unknown, Message: what + " is not known: " + why, WayOut: "see the check operator"}}
 }
 
+// again is the way out where a part of the installation was changed. A directory of config alone does not do: the names
+// in it have no prefix.
+const again = "apply again what the operator was installed with: config/default, an overlay of it, install.yaml, or the chart"
+
 // own are the rights without which the operator itself does not work; config/rbac gives them.
 func own(namespace string) (all []rights.Right) {
 	group := v1alpha1.GroupVersion.Group
@@ -51,11 +55,12 @@ func own(namespace string) (all []rights.Right) {
 		{group, "cleanerruns/status", "", "patch update"},
 		{group, "cleanerapprovals", "", "create get list"},
 		{group, "reports", "", "create delete get patch"},
+		{"apiextensions.k8s.io", "customresourcedefinitions", "", "get"},
 		{"admissionregistration.k8s.io", "validatingadmissionpolicies", "", "list"},
 		{"admissionregistration.k8s.io", "validatingadmissionpolicybindings", "", "list"},
 		{"events.k8s.io", "events", "", "create patch"},
 		{"", "namespaces", "", "get list watch"},
-		{"", "secrets", namespace, "create delete get list"},
+		{"", "secrets", namespace, "create delete get list update"},
 		{"", "configmaps", namespace, "create delete get list update"},
 		{"coordination.k8s.io", "leases", namespace, "create get update"},
 	} {
@@ -87,7 +92,7 @@ func (p *patient) operatorRights(ctx context.Context) (lines []Line, well string
 				Status:  Fail,
 				Object:  object,
 				Message: "the operator may not " + words(l.missing),
-				WayOut:  "apply config/rbac, or the chart, anew",
+				WayOut:  again,
 			},
 		)
 	}
@@ -178,7 +183,7 @@ func (p *patient) operatorLacks(
 	causes, rest = p.blame(ctx, operator, touching)
 	lines = append(lines, causes...)
 	for _, l := range rest {
-		lines = append(lines, lacking(l, operator, "grant it to the operator (config/rbac/cleaner_targets_role.yaml, "+
+		lines = append(lines, lacking(l, operator, "grant it to the operator (ClusterRole kubecleaner-cleaner-targets, "+
 			"or rbac.mode of the chart), or let the Cleaner name an account")...)
 	}
 	return lines

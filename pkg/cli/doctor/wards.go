@@ -43,7 +43,7 @@ func wards() []ward {
 		{
 			"approval", "-approval", "cleanerapprovals", (*v1alpha1.Cleaner).NeedsApproval,
 			"no approval is accepted", "people may approve who should not, or nobody",
-			"apply config/approval, or the chart, anew",
+			again,
 		},
 	}
 }
