@@ -35,9 +35,11 @@ func TestPreviewOfWhatTheServerRefusesInAll(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, got.errOut)
 		}
 	}
-	row := "NS   Deployment   5 objects   not be known   not asked: the API server refused all 20 that were\n"
-	if text := s.plain(got.out); !strings.Contains(text, row) || strings.Contains(text, "be changed") || strings.Count(text, "+++ ") != 1 {
-		t.Errorf("there is no %q, or more than one patch, in\n%s", row, text)
+	rows := previewHeader + "NS   Deployment   20 objects   fail   the API server would refuse it: Deployment.apps \"NAME\" is invalid: spec.replicas: " +
+		"Invalid value: -1: must be greater than or equal to 0\n" +
+		"NS   Deployment   d20   not be known   not asked: the API server refused all 20 that were\n"
+	if text := s.plain(got.out); !strings.HasPrefix(text, rows) || strings.Contains(text, "be changed") || strings.Count(text, "+++ ") != 1 {
+		t.Errorf("there is no %q, or more than one patch, in\n%s", rows, text)
 	}
 	got = s.call(t.Context(), nil, "preview", c.Name, "-o", "name")
 	if got.out != "" {

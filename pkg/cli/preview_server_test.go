@@ -52,12 +52,12 @@ func TestPreviewOfUnknownFields(t *testing.T) {
 	for _, flags := range []string{"", "--dry-run-all"} {
 		s.wants(s.call(t.Context(), nil, append([]string{"preview", c.Name}, strings.Fields(flags)...)...), codes.ExitDone,
 			previewHeader+"NS   Deployment   30 objects   stay as it is   "+why+"\n",
-			"30 of 30 objects match; 30 have nothing to change\nhint: first remove from the change what the API server drops\n")
+			"30 of 30 objects match; 30 have nothing to change\n"+previewSharedNote+"hint: first remove from the change what the API server drops\n")
 	}
 	must(t, s.Delete(t.Context(), c))
 	c = s.transforms("apps", "Deployment", `{"spec":{"nonsense":1,"paused":true,"template":{"foolish":[]}}}`)
 	got := s.call(t.Context(), nil, "preview", c.Name, "--limit", "1")
-	if want := "NS   Deployment   d00   be changed   the API server knows no fields spec.nonsense, spec.template.foolish and drops them\n"; !strings.Contains(s.plain(got.out), want) {
+	if want := "NS   Deployment   30 objects   be changed   the API server knows no fields spec.nonsense, spec.template.foolish and drops them\n"; !strings.Contains(s.plain(got.out), want) {
 		t.Errorf("there is no %q in\n%s", want, s.plain(got.out))
 	}
 	if !strings.Contains(got.errOut, "30 of 30 objects match; 30 would be changed\n") {

@@ -160,12 +160,9 @@ func (l *live) flushSometimes() {
 // flush shows the rows of the objects that were found since the last time. stop is the word for why nothing would be
 // touched after all. The rows of several Cleaners wait for the last one: they stand under one header.
 func (l *live) flush(stop string) {
-	rows := together
-	if l.job.output == "wide" || len(l.job.only) > 0 {
-		rows = alone
-	}
-	for _, group := range rows(l.pending) {
-		if l.job.limit > 0 && l.rows >= l.job.limit && group.count == 1 { // a row of many is worth its line
+	for _, group := range l.job.groups(l.pending) {
+		full := l.job.limit > 0 && l.rows >= l.job.limit
+		if full && (group.count == 1 || isFinding(group.PreviewItem)) { // the few other rows of many are worth their lines
 			l.beyond.add(group)
 			continue
 		}

@@ -83,7 +83,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.StringVar(&o.at, "now", "", "judge as if it were this time, for example 2026-12-24T18:00:00Z")
 	flags.StringArrayVar(&o.only, "only", nil, "show only this object, KIND/NAMESPACE/NAME or KIND/NAME, and why it does not match if it does not (may be given several times)")
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when at least this many objects would be deleted, changed or reported")
-	flags.Int64Var(&o.limit, "limit", 50, "how many rows and patches to show of each Cleaner; 0 means all. The other outputs hold all objects")
+	flags.Int64Var(&o.limit, "limit", 50, "how many rows and patches to show of each Cleaner; 0 means all, with a row for each object. The other outputs hold all objects")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, for example 5m; 0 means never")
 	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace, which no Cleaner may touch (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
@@ -116,6 +116,8 @@ type job struct {
 	findings     int64
 	results      []result
 	rows         *terminal.Table
+	// shared is whether a row stands for several objects.
+	shared bool
 	// documents are the Cleaners of files as they stand there, and warnings is how much lint warns of.
 	documents map[*v1alpha1.Cleaner]*manifest.Document
 	warnings  int
@@ -162,6 +164,7 @@ func (o *options) run(cmd *cobra.Command, names []string) error {
 		return err
 	}
 	job.tellMissing(ctx)
+	job.tellShared()
 	job.hint(cleaners, names)
 	switch {
 	case job.exit != codes.ExitDone:

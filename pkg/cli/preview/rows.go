@@ -17,63 +17,63 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
-// manyAlike is from how many objects on those that stay for the same reason are one row.
-const manyAlike = 4
-
-// group is a row: an object, or several that stay for the same reason.
+// group is a row: an object, or several that differ only in their names. PreviewItem is the first of them.
 type group struct {
 	run.PreviewItem
 	count      int64
 	namespaces int
+	// why is the reason that they have in common, if one is known.
+	why string
 }
 
-// together makes one row of objects that stay as they are, or cannot be judged, for the same reason. Each object that
-// would be touched or reported keeps its own.
-func together(items []run.PreviewItem) []group {
-	type key struct {
-		kind   object.Kind
-		result v1alpha1.OutcomeResult
-		why    string
+// groups are the rows of objects. One row stands for many of which all but the name is the same. Those that stay as
+// they are may be of several namespaces. Where each object is asked for, it has a row of its own.
+func (j *job) groups(items []run.PreviewItem) []group {
+	rows := terminal.Alone(items)
+	if j.output != "wide" && j.limit > 0 && len(j.only) == 0 {
+		rows = terminal.Alike(items, alikeOf)
 	}
-	keyOf := func(item run.PreviewItem) key {
-		return key{item.Kind, item.Result, cmp.Or(why(item), fmt.Sprint(item.Selector))}
-	}
-	count, namespaces := map[key]int64{}, map[key]map[string]bool{}
-	for _, item := range items {
-		k := keyOf(item)
-		if namespaces[k] == nil {
-			namespaces[k] = map[string]bool{}
-		}
-		count[k]++
-		namespaces[k][item.Namespace] = true
-	}
-	var groups []group
-	told := map[key]bool{}
-	for _, item := range items {
-		k := keyOf(item)
-		switch {
-		case isFinding(item) || count[k] < manyAlike:
-			groups = append(groups, group{item, 1, 1})
-		case !told[k]:
-			told[k] = true
-			groups = append(groups, group{item, count[k], len(namespaces[k])})
-		}
+	groups := make([]group, 0, len(rows))
+	for _, row := range rows {
+		groups = append(groups, newGroup(row))
+		j.shared = j.shared || len(row) > 1
 	}
 	return groups
+}
+
+func newGroup(row []run.PreviewItem) group {
+	g := group{PreviewItem: row[0], count: int64(len(row)), why: why(row[0])}
+	namespaces := map[string]bool{}
+	for _, item := range row {
+		namespaces[item.Namespace] = true
+		if why(item) != why(row[0]) {
+			g.why = terminal.WithoutName(why(row[0]), row[0].Name)
+		}
+	}
+	g.namespaces = len(namespaces)
+	return g
+}
+
+// alike is what the objects of one row have in common.
+type alike struct {
+	kind      object.Kind
+	namespace string
+	result    v1alpha1.OutcomeResult
+	why       string
+}
+
+func alikeOf(item run.PreviewItem) alike {
+	because := cmp.Or(terminal.WithoutName(why(item), item.Name), fmt.Sprint(item.Selector))
+	key := alike{kind: item.Kind, result: item.Result, why: because}
+	if isFinding(item) {
+		key.namespace = item.Namespace
+	}
+	return key
 }
 
 // isFinding reports whether an object would be touched or reported.
 func isFinding(item run.PreviewItem) bool {
 	return item.Result == v1alpha1.OutcomePlanned || item.Result == v1alpha1.OutcomeMatched
-}
-
-// alone makes each object a row.
-func alone(items []run.PreviewItem) []group {
-	groups := make([]group, 0, len(items))
-	for _, item := range items {
-		groups = append(groups, group{item, 1, 1})
-	}
-	return groups
 }
 
 // place is where a row's objects are, and what they are called.

@@ -33,10 +33,17 @@ func (j *job) newTable(cleaners []*v1alpha1.Cleaner) *terminal.Table {
 	return t
 }
 
+// tellShared says where the names are of objects that share a row.
+func (j *job) tellShared() {
+	if j.shared {
+		j.Note("objects that differ only in their names share a row; to list each: -o wide, or --limit 0")
+	}
+}
+
 // row is what the table says of an object. stop is the word for why nothing would be touched after all.
 func (j *job) row(cleaner *v1alpha1.Cleaner, item group, stop string) []terminal.Cell {
 	namespace, name := item.place()
-	because := terminal.Cell{Text: cmp.Or(why(item.PreviewItem), selected(&cleaner.Spec.ResourcePolicySet, item.Selector))}
+	because := terminal.Cell{Text: cmp.Or(item.why, selected(&cleaner.Spec.ResourcePolicySet, item.Selector))}
 	would := j.would(cleaner.EffectiveAction(), item.PreviewItem)
 	if item.Result == v1alpha1.OutcomePlanned && stop != "" {
 		would = terminal.Cell{Text: "stay (" + stop + ")"}
