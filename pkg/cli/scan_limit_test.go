@@ -12,8 +12,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
-// TestScanDoesNotFlood: of each type, kind and namespace a table shows as many rows as --limit says, and how many there
-// are besides. All else counts and prints everything.
+// TestScanDoesNotFlood: findings that are alike share a row. Where each has its own, a table shows as many rows of each
+// type, kind and namespace as --limit says, and how many objects there are besides. All else counts and prints everything.
 func TestScanDoesNotFlood(t *testing.T) {
 	var manifests strings.Builder
 	object := func(kind, namespace, name string) {
@@ -33,14 +33,25 @@ func TestScanDoesNotFlood(t *testing.T) {
 	}
 	sums := regexp.MustCompile(`^3102 findings in .*: 3102 Unused. Deleting what may be deleted would free 3102 objects.\n`)
 	got := scan()
+	if want := `TYPE     KIND        NAMESPACE   NAME            AGE   WHY
+Unused   ConfigMap   shop        3,001 objects   -     none of 19 kinds names it
+Unused   ConfigMap   web         50 objects      -     none of 19 kinds names it
+Unused   Secret      shop        51 objects      -     none of 29 kinds names it
+`; got.out != want || !sums.MatchString(got.errOut) || !strings.Contains(got.errOut, "\n"+sharedNote) {
+		t.Errorf("got\n%s%s", got.out, got.errOut)
+	}
+	got = scan("-o", "wide")
+	if strings.Contains(got.errOut, sharedNote) {
+		t.Errorf("no row is shared:\n%s", got.errOut)
+	}
 	lines := strings.Split(strings.TrimSpace(got.out), "\n")
 	if len(lines) != 1+50+1+50+50+1 || !sums.MatchString(got.errOut) || got.code != codes.ExitDone {
 		t.Errorf("exit %d, %d lines:\n%s%s", got.code, len(lines), got.out, got.errOut)
 	}
 	for line, want := range map[int]string{
-		1:   "Unused   ConfigMap   shop        c0000   -",
+		1:   "Unused   ConfigMap   shop        c0000   -     ",
 		51:  "... 2,951 more ConfigMaps in shop: --limit 0 shows all, and so do -o csv and -o json",
-		52:  "Unused   ConfigMap   web         w0000   -",
+		52:  "Unused   ConfigMap   web         w0000   -     ",
 		152: "... 1 more Secret in shop: --limit 0 shows all, and so do -o csv and -o json",
 	} {
 		if !strings.HasPrefix(lines[line], want) {
@@ -48,7 +59,7 @@ func TestScanDoesNotFlood(t *testing.T) {
 		}
 	}
 	for flags, want := range map[string]int{
-		"--limit 0": 3103, "--limit 1": 1 + 2*3, "-o wide --limit 1": 1 + 2*3, "-o name --limit 1": 3102, "-o csv": 3103, "--limit 3001": 3103,
+		"--limit 0": 3103, "--limit 1": 1 + 3, "-o wide --limit 1": 1 + 2*3, "-o name --limit 1": 3102, "-o csv": 3103, "-o wide --limit 3001": 3103,
 	} {
 		if got := scan(strings.Fields(flags)...); strings.Count(got.out, "\n") != want || !sums.MatchString(got.errOut) {
 			t.Errorf("%s: %d lines, want %d\n%s", flags, strings.Count(got.out, "\n"), want, got.errOut)
@@ -56,6 +67,41 @@ func TestScanDoesNotFlood(t *testing.T) {
 	}
 	if got := scan("--fail-on-findings=3102"); got.code != codes.ExitFindings {
 		t.Errorf("exit %d", got.code)
+	}
+}
+
+const sharedNote = "note: objects that differ only in name and age share a row; to list each: -o wide, or --limit 0\n"
+
+// TestScanOfManyAlike: five objects keep their rows, six share one, which says how old they are, and which --limit counts
+// as one.
+func TestScanOfManyAlike(t *testing.T) {
+	var manifests strings.Builder
+	for release, n := range map[string]int{"a": 6, "b": 7, "c": 5} {
+		for i := range n {
+			fmt.Fprintf(&manifests, `{apiVersion: v1, kind: ConfigMap, metadata: {name: %s%d, namespace: shop, creationTimestamp: "%d-01-01T00:00:00Z",
+  annotations: {meta.helm.sh/release-name: %[1]s, meta.helm.sh/release-namespace: shop}}}
+---
+`, release, i, 2000+min(i, 5))
+		}
+	}
+	age := regexp.MustCompile(`\d+y`)
+	for flags, want := range map[string][]string{
+		"": {
+			"6 objects   AGE to AGE   none of 19 kinds names it (Helm release shop/a)", "7 objects   AGE to AGE   none of 19 kinds names it (Helm release shop/b)",
+			"c0          AGE          none of 19 kinds names it (Helm release shop/c)", "c1 ", "c2 ", "c3 ", "c4 ",
+		},
+		"--limit 1": {"6 objects   AGE to AGE   none of 19 kinds names it (Helm release shop/a)", "... 12 more ConfigMaps in shop: "},
+	} {
+		got := call(t.Context(), t, manifests.String(), nil, append([]string{"scan", "--from", "-", "--complete"}, strings.Fields(flags)...)...)
+		lines := strings.Split(age.ReplaceAllString(strings.TrimSpace(got.out), "AGE"), "\n")[1:]
+		if len(lines) != len(want) || !strings.Contains(got.errOut, sharedNote) {
+			t.Fatalf("%s:\n%s%s", flags, got.out, got.errOut)
+		}
+		for i, line := range lines {
+			if !strings.HasPrefix(strings.TrimPrefix(line, "Unused   ConfigMap   shop        "), want[i]) {
+				t.Errorf("%s: line %d is %q, want %q", flags, i, line, want[i])
+			}
+		}
 	}
 }
 

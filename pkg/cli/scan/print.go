@@ -76,7 +76,9 @@ func (j *job) printTable(r *Result) {
 	unknown.Flush()
 }
 
-func (j *job) row(paint terminal.Paint, f *search.Finding) []terminal.Cell {
+// row is what the table says of a finding, or of many that are alike.
+func (j *job) row(paint terminal.Paint, alike []search.Finding) []terminal.Cell {
+	f := &alike[0]
 	typ := terminal.Cell{Text: string(f.Type)}
 	if broken := slices.Index(
 		search.Worst,
@@ -85,7 +87,7 @@ func (j *job) row(paint terminal.Paint, f *search.Finding) []terminal.Cell {
 		len(f.Of.Unknown) == 0 {
 		typ.In = paint.Red
 	}
-	row := []terminal.Cell{typ, {Text: f.Kind}, {Text: f.Namespace}, {Text: f.Name}, {Text: j.ago(f.Created)}}
+	row := []terminal.Cell{typ, {Text: f.Kind}, {Text: f.Namespace}, {Text: called(alike)}, {Text: j.ages(alike)}}
 	if j.output == "wide" {
 		frees := ""
 		if f.Frees != nil {
@@ -181,6 +183,9 @@ func (r *Requests) words() string {
 func (j *job) conclude(ctx context.Context, r *Result) error {
 	if j.output != "markdown" {
 		fmt.Fprintln(j.ErrOut, j.summary(r))
+	}
+	if j.shared {
+		j.Note("objects that differ only in name and age share a row; to list each: -o wide, or --limit 0")
 	}
 	if r.Partial {
 		j.Note("this is partial: the scan was stopped before its end, and whatever was not read could change that")

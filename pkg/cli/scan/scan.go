@@ -79,7 +79,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	}
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner",
 		"role"), "output", "o", outputs)
-	flags.Int64Var(&o.limit, "limit", 50, "how many rows to show of each type, kind and namespace; 0 means all. The outputs for programs hold all findings")
+	flags.Int64Var(&o.limit, "limit", 50, "how many rows to show of each type, kind and namespace; 0 means all, with a row for each object. The outputs for programs hold all findings")
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	o.BindAll(flags)
@@ -114,6 +114,8 @@ type job struct {
 	selector labels.Selector
 	types    []v1alpha1.FindingType
 	exclude  []pattern
+	// shared is whether a row stands for several objects.
+	shared bool
 }
 
 func (o *options) run(cmd *cobra.Command) error {
