@@ -145,9 +145,18 @@ type group struct {
 	count int64
 	// total is how many there were, also those that are not listed. 0 when they are all listed, or it is not known.
 	total int64
-	// why is the reason of the first, and reasons are all of them.
-	why     string
-	reasons map[string]bool
+	// why is the reason of the first, and common is that without its own name. reasons and commons are those of all.
+	why, common      string
+	reasons, commons map[string]bool
+}
+
+// add counts an object that is there for a reason.
+func (g *group) add(o *v1alpha1.ObjectOutcome, why string) {
+	common := terminal.WithoutName(why, o.Name)
+	if g.count++; g.count == 1 {
+		g.why, g.common, g.reasons, g.commons = why, common, map[string]bool{}, map[string]bool{}
+	}
+	g.reasons[why], g.commons[common] = true, true
 }
 
 // size is how many objects there were, and how many of them are listed.
@@ -158,12 +167,16 @@ func (g *group) size() string {
 	return terminal.Thousands(g.count)
 }
 
-// words are the reason that all of them have in common, or how many reasons there are.
+// words are the reason that all of them have in common, with NAME for their own names, or how many reasons there are.
 func (g *group) words() string {
-	if len(g.reasons) <= 1 {
+	switch {
+	case len(g.reasons) <= 1:
 		return g.why
+	case len(g.commons) == 1:
+		return g.common
 	}
-	return fmt.Sprintf("%s, for example: %s", terminal.Grouped(int64(len(g.reasons)), "reason"), g.why)
+	n := min(len(g.reasons), len(g.commons))
+	return fmt.Sprintf("%s, for example: %s", terminal.Grouped(int64(n), "reason"), g.why)
 }
 
 // groups counts objects that are in order. Then come those of which the record has only the counts.
@@ -178,12 +191,11 @@ func (f *filter) groups(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutco
 		}
 		g := at[of]
 		if g == nil {
-			g = &group{of: of, why: cluster.Why(run, o), reasons: map[string]bool{}}
+			g = &group{of: of}
 			at[of] = g
 			list = append(list, g)
 		}
-		g.count++
-		g.reasons[cluster.Why(run, o)] = true
+		g.add(o, cluster.Why(run, o))
 	}
 	if run.Status.ObjectsOmitted == 0 {
 		return list

@@ -109,6 +109,23 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// Reasons that differ only in the object's own name are one reason.
+func TestGroupsWithoutNames(t *testing.T) {
+	for want, list := range map[string][]v1alpha1.ObjectOutcome{
+		"nothing uses ConfigMap web-1": objects("Matched v1 ConfigMap shop/web-1 nothing uses ConfigMap web-1"),
+		"nothing uses ConfigMap NAME":  objects("Matched v1 ConfigMap shop/web-1 nothing uses ConfigMap web-1", "Matched v1 ConfigMap shop/web-2 nothing uses ConfigMap web-2"),
+		"no Pod uses it":               objects("Matched v1 ConfigMap shop/Pod no Pod uses it", "Matched v1 ConfigMap shop/uses no Pod uses it"),
+		`2 reasons, for example: "web-1" is invalid`: objects(`Denied v1 ConfigMap shop/web-1 "web-1" is invalid`, `Denied v1 ConfigMap shop/web-2 "web-2" is invalid`,
+			"Denied v1 ConfigMap shop/web-3 web-30 is in the way of it"),
+		"2 reasons, for example: no Pod": objects("Matched v1 ConfigMap shop/Pod no Pod", "Matched v1 ConfigMap shop/a no Pod", "Matched v1 ConfigMap shop/b of no use"),
+	} {
+		groups := (&filter{}).groups(&v1alpha1.CleanerRun{}, list)
+		if got := groups[0].words(); len(groups) != 1 || got != want {
+			t.Errorf("%d groups, got %q, want %q", len(groups), got, want)
+		}
+	}
+}
+
 func TestCompare(t *testing.T) {
 	before := objects("Matched v1 ConfigMap shop/same -", "Matched v1 ConfigMap shop/done -", "Deleted v1 ConfigMap shop/gone -", "Matched v1 ConfigMap shop/kept -")
 	now := objects("Matched v1 ConfigMap shop/same another reason", "Deleted v1 ConfigMap shop/done -", "Matched v1 Secret shop/same -", "Matched v1 ConfigMap shop/kept protected: annotated")
