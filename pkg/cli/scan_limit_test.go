@@ -72,11 +72,11 @@ Unused   Secret      shop        51 objects      -     none of 29 kinds names it
 
 const sharedNote = "note: objects that differ only in name and age share a row; to list each: -o wide, or --limit 0\n"
 
-// TestScanOfManyAlike: five objects keep their rows, six share one, which says how old they are, and which --limit counts
+// TestScanOfManyAlike: ten objects keep their rows, eleven share one, which says how old they are, and which --limit counts
 // as one.
 func TestScanOfManyAlike(t *testing.T) {
 	var manifests strings.Builder
-	for release, n := range map[string]int{"a": 6, "b": 7, "c": 5} {
+	for release, n := range map[string]int{"a": 11, "b": 12, "c": 10} {
 		for i := range n {
 			fmt.Fprintf(&manifests, `{apiVersion: v1, kind: ConfigMap, metadata: {name: %s%d, namespace: shop, creationTimestamp: "%d-01-01T00:00:00Z",
   annotations: {meta.helm.sh/release-name: %[1]s, meta.helm.sh/release-namespace: shop}}}
@@ -87,10 +87,11 @@ func TestScanOfManyAlike(t *testing.T) {
 	age := regexp.MustCompile(`\d+y`)
 	for flags, want := range map[string][]string{
 		"": {
-			"6 objects   AGE to AGE   none of 19 kinds names it (Helm release shop/a)", "7 objects   AGE to AGE   none of 19 kinds names it (Helm release shop/b)",
-			"c0          AGE          none of 19 kinds names it (Helm release shop/c)", "c1 ", "c2 ", "c3 ", "c4 ",
+			"11 objects   AGE to AGE   none of 19 kinds names it (Helm release shop/a)", "12 objects   AGE to AGE   none of 19 kinds names it (Helm release shop/b)",
+			"c0           AGE          none of 19 kinds names it (Helm release shop/c)", "c1 ", "c2 ", "c3 ", "c4 ",
+			"c5 ", "c6 ", "c7 ", "c8 ", "c9 ",
 		},
-		"--limit 1": {"6 objects   AGE to AGE   none of 19 kinds names it (Helm release shop/a)", "... 12 more ConfigMaps in shop: "},
+		"--limit 1": {"11 objects   AGE to AGE   none of 19 kinds names it (Helm release shop/a)", "... 22 more ConfigMaps in shop: "},
 	} {
 		got := call(t.Context(), t, manifests.String(), nil, append([]string{"scan", "--from", "-", "--complete"}, strings.Fields(flags)...)...)
 		lines := strings.Split(age.ReplaceAllString(strings.TrimSpace(got.out), "AGE"), "\n")[1:]

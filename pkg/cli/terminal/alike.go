@@ -10,7 +10,7 @@ import (
 )
 
 // manyAlike is from how many items on those of the same key are one row.
-const manyAlike = 6
+const manyAlike = 11
 
 // Alike makes one row of many items of the same key, where the first of them stands. A few keep a row each.
 func Alike[T any, K comparable](items []T, keyOf func(T) K) [][]T {
@@ -20,13 +20,13 @@ func Alike[T any, K comparable](items []T, keyOf func(T) K) [][]T {
 		all[key] = append(all[key], item)
 	}
 	var rows [][]T
-	told := map[K]bool{}
+	done := map[K]bool{}
 	for _, item := range items {
 		switch key := keyOf(item); {
 		case len(all[key]) < manyAlike:
 			rows = append(rows, []T{item})
-		case !told[key]:
-			told[key] = true
+		case !done[key]:
+			done[key] = true
 			rows = append(rows, all[key])
 		}
 	}

@@ -10,14 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Items share a row from six on, where the first of them stands, and keep their order.
+// Items share a row from eleven on, where the first of them stands, and keep their order.
 func TestAlike(t *testing.T) {
+	const ten, eleven = "a1 a2 a3 a4 a5 a6 a7 a8 a9 a10", "a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 a11"
 	for items, want := range map[string]string{
-		"":                                    "",
-		"a1 a2 a3 a4 a5":                      "a1|a2|a3|a4|a5",
-		"a1 a2 a3 a4 a5 a6":                   "a1 a2 a3 a4 a5 a6",
-		"b1 a1 a2 b2 a3 c1 a4 a5 b3 a6 a7":    "b1|a1 a2 a3 a4 a5 a6 a7|b2|c1|b3",
-		"a1 b1 a2 b2 a3 b3 a4 b4 a5 b5 a6 b6": "a1 a2 a3 a4 a5 a6|b1 b2 b3 b4 b5 b6",
+		"":                       "",
+		ten:                      strings.ReplaceAll(ten, " ", "|"),
+		eleven:                   eleven,
+		"b1 a0 b2 c1 " + eleven:  "b1|a0 " + eleven + "|b2|c1",
+		eleven + " b1 " + eleven: eleven + " " + eleven + "|b1",
 	} {
 		join := func(rows [][]string) string {
 			var lines []string
