@@ -5,7 +5,6 @@ package imports
 
 import (
 	yamlnode "go.yaml.in/yaml/v3"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -59,8 +58,8 @@ type janitorInput struct {
 	*job
 	rules []*rule
 	flags janitorFlags
-	// marked are the kinds of objects that bear its annotations, and first is the first thing that was given.
-	marked []schema.GroupVersionKind
+	// marked are the objects that bear its annotations, and first is the first thing that was given.
+	marked []*manifest.Document
 	first  *manifest.Document
 }
 

@@ -7,19 +7,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/mark"
 )
 
 // janitorFlags are the arguments of kube-janitor that say what it looks at.
 type janitorFlags struct {
+	// included and excluded are names of resources; nil when nothing is said.
 	included, excluded []string
 	// inNamespaces and notInNamespaces are names; nil when nothing is said.
 	inNamespaces, notInNamespaces []string
@@ -43,17 +41,21 @@ func (f *janitorFlags) read(j *job, d *manifest.Document) bool {
 			continue
 		}
 		f.found = d
-		_, args := d.Find(at + ".args")
-		for n := 0; args != nil && n < len(args.Content); n++ {
-			name, value, joined := strings.Cut(manifest.Meant(args.Content[n]).Value, "=")
-			if !joined && n+1 < len(args.Content) && !strings.HasPrefix(manifest.Meant(args.Content[n+1]).Value, "-") {
-				value = manifest.Meant(args.Content[n+1]).Value
-			}
-			f.take(j, d, fmt.Sprintf("%s.args[%d]", at, n), name, value)
-		}
+		f.readArguments(j, d, at)
 		return true
 	}
 	return false
+}
+
+func (f *janitorFlags) readArguments(j *job, d *manifest.Document, at string) {
+	_, args := d.Find(at + ".args")
+	for n := 0; args != nil && n < len(args.Content); n++ {
+		name, value, joined := strings.Cut(manifest.Meant(args.Content[n]).Value, "=")
+		if !joined && n+1 < len(args.Content) && !strings.HasPrefix(manifest.Meant(args.Content[n+1]).Value, "-") {
+			value = manifest.Meant(args.Content[n+1]).Value
+		}
+		f.take(j, d, fmt.Sprintf("%s.args[%d]", at, n), name, value)
+	}
 }
 
 func (f *janitorFlags) take( //nolint:cyclop // a flat switch over the flags of kube-janitor
@@ -62,13 +64,19 @@ func (f *janitorFlags) take( //nolint:cyclop // a flat switch over the flags of 
 	list := func() []string {
 		return slices.DeleteFunc(strings.Split(value, ","), func(s string) bool { return s == "" })
 	}
+	included := func() []string {
+		if names := list(); !slices.Contains(names, "all") {
+			return names
+		}
+		return nil
+	}
 	switch name {
 	case "--include-resources":
-		f.included = slices.DeleteFunc(list(), func(s string) bool { return s == "all" })
+		f.included = included()
 	case "--exclude-resources":
 		f.excluded = list()
 	case "--include-namespaces":
-		f.inNamespaces = slices.DeleteFunc(list(), func(s string) bool { return s == "all" })
+		f.inNamespaces = included()
 	case "--exclude-namespaces":
 		f.notInNamespaces = list()
 	case "--dry-run":
@@ -135,91 +143,23 @@ func add(s *v1alpha1.ResourceSelector, name, expression string) {
 	})
 }
 
-// usual are the resources that people mark, where nothing says which.
-var usual = []string{
-	"namespaces", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "pods", "services", "ingresses",
-	"configmaps", "secrets",
-	"persistentvolumeclaims",
-}
+// changeResources is what to do about a resource that kube-janitor leaves out.
+const changeResources = "change which resources kube-janitor includes or excludes, and import again"
 
-// readMarks takes note of an object that bears an annotation of kube-janitor. One that cannot be read keeps the object.
-func (in *janitorInput) readMarks(d *manifest.Document) {
-	metadata, _ := d.Value["metadata"].(map[string]any)
-	annotations, _ := metadata["annotations"].(map[string]any)
-	marks := mark.Read(mark.Object{Created: time.Unix(0, 0), Label: none, Annotation: func(key string) (string, bool) {
-		text, ok := annotations[key].(string)
-		return text, ok && slices.Contains(janitorMarks, key)
-	}})
-	for _, m := range marks {
-		in.seen(d)
-		if m.Err != nil {
-			in.lost(d, "metadata.annotations["+m.Key+"]", m.Err.Error(),
-				"the object stays, with kube-janitor and with KubeCleaner, until you correct it")
-		}
+// leavesOut says why kube-janitor does not look at a resource, before it looks at rules and annotations. Empty when it
+// does.
+func (f *janitorFlags) leavesOut(plural string) string {
+	excluded := f.excluded
+	if excluded == nil {
+		excluded = []string{"events", "controllerrevisions"} // kube-janitor's default
 	}
-	gv, err := schema.ParseGroupVersion(d.APIVersion())
-	if kind := gv.WithKind(d.Kind()); len(marks) > 0 && err == nil && !slices.Contains(in.marked, kind) {
-		in.marked = append(in.marked, kind)
+	switch {
+	case slices.Contains(excluded, plural):
+		return "kube-janitor excludes " + plural
+	case f.included == nil || slices.Contains(f.included, plural):
+		return ""
+	case len(f.included) == 0:
+		return "kube-janitor includes no resources"
 	}
-}
-
-// marks is a Cleaner that reads the annotations of kube-janitor. Nil when nothing of kube-janitor was given.
-func (in *janitorInput) marks() (*v1alpha1.Cleaner, *manifest.Document) {
-	from := in.first
-	if in.flags.found != nil {
-		from = in.flags.found
-	}
-	if from == nil {
-		return nil, nil
-	}
-	kinds := in.markedKinds(from)
-	if len(kinds) == 0 {
-		return nil, nil
-	}
-	return in.markCleaner("kube-janitor-marks", kinds, v1alpha1.MarkKubeJanitor, from), from
-}
-
-// markCleaner is a Cleaner that reads the time marks of a tool on objects of some kinds.
-func (j *job) markCleaner(
-	name string,
-	kinds []schema.GroupVersionKind,
-	dialect v1alpha1.MarkDialect,
-	from *manifest.Document,
-) *v1alpha1.Cleaner {
-	c := j.newCleaner(name, marksSchedule)
-	for _, kind := range kinds {
-		finding := &v1alpha1.FindingSelector{Type: v1alpha1.FindingExpired, Dialects: []v1alpha1.MarkDialect{dialect}}
-		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors,
-			v1alpha1.ResourceSelector{
-				Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Finding: finding,
-			})
-	}
-	if j.keepAction {
-		c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](findingLimit)}
-		j.differs(from, "", fmt.Sprintf("a Cleaner that deletes by a finding needs a limit: it deletes at most %d objects in a run",
-			findingLimit), "change blastRadiusLimit.maxCount")
-	}
-	return c
-}
-
-// markedKinds are the kinds on which annotations of kube-janitor are read.
-func (in *janitorInput) markedKinds(from *manifest.Document) []schema.GroupVersionKind {
-	kinds := in.marked
-	wanted := in.flags.included
-	if len(wanted) == 0 && len(kinds) == 0 {
-		wanted = usual
-		in.differs(from, "",
-			"kube-janitor reads its annotations on objects of every kind, and a Cleaner on those that it names: the usual ones were written",
-			"add a selector to the Cleaner kube-janitor-marks for each other kind on which you use them")
-	}
-	for _, plural := range wanted {
-		kind, ok := in.kinds.resource("*", plural)
-		if !ok {
-			in.lost(from, "", fmt.Sprintf("the resource %q of --include-resources is not known, so its annotations are not read", plural),
-				"add a selector for its kind to the Cleaner kube-janitor-marks")
-		} else if !slices.Contains(kinds, kind) && !slices.Contains(in.flags.excluded, plural) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
+	return "kube-janitor looks only at " + strings.Join(f.included, ",")
 }

@@ -109,13 +109,15 @@ func isVersion(text string) bool {
 // resource is the kind whose objects are called so in URLs: "deployments". The group is "*" when it is not known.
 func (k *kinds) resource(group, plural string) (schema.GroupVersionKind, bool) {
 	for _, known := range k.known {
-		if guessed, _ := meta.UnsafeGuessKindToResource(
-			known,
-		); guessed.Resource == strings.ToLower(plural) &&
-			(group == "*" ||
-				group == known.Group) {
+		if pluralOf(known) == strings.ToLower(plural) && (group == "*" || group == known.Group) {
 			return known, true
 		}
 	}
 	return schema.GroupVersionKind{}, false
+}
+
+// pluralOf is what the objects of a kind are most likely called in URLs.
+func pluralOf(kind schema.GroupVersionKind) string {
+	guessed, _ := meta.UnsafeGuessKindToResource(kind)
+	return guessed.Resource
 }

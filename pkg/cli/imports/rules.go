@@ -149,11 +149,13 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 			"the Cleaners of the rules after it leave that alone, and other Cleaners may not", r.ID, r.TTL),
 			"to keep these objects from every Cleaner, annotate them with "+v1alpha1.ProtectAnnotation+"=true")
 		return nil
-	case len(r.kinds) == 0:
+	}
+	kinds := in.kindsOf(r)
+	if len(kinds) == 0 {
 		return nil // that was told
 	}
 	c := in.newCleaner("kube-janitor-"+r.ID, marksSchedule)
-	for _, kind := range r.kinds {
+	for _, kind := range kinds {
 		s := in.selectorOf(r, kind, after[0].Ends.Sub(time.Unix(0, 0)))
 		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, s)
 	}
@@ -170,6 +172,20 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 		c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](findingLimit)}
 	}
 	return c
+}
+
+// kindsOf are the kinds of a rule that kube-janitor looks at.
+func (in *janitorInput) kindsOf(r *rule) (kinds []schema.GroupVersionKind) {
+	for _, kind := range r.kinds {
+		plural := pluralOf(kind)
+		if why := in.flags.leavesOut(plural); why != "" {
+			in.differsAt(r.d, r.line, fmt.Sprintf("rule %s: %s are left out: %s", r.ID, plural, why),
+				"if the rule shall delete them, "+changeResources)
+			continue
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds
 }
 
 // selectorOf selects the objects of a kind that a rule deletes at an age.

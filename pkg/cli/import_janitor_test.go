@@ -1,0 +1,107 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+)
+
+const (
+	janitorWorkload = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: kube-janitor}
+spec:
+  template:
+    spec:
+      containers:
+      - name: janitor
+        image: hjacobs/kube-janitor:23.7.0
+        args: [%s]
+        env: []
+`
+	janitorRule = `---
+rules:
+- id: a
+  resources: [deployments, configmaps, persistentvolumeclaims, events]
+  jmespath: metadata.labels.a
+  ttl: 1d
+`
+	markedSecret = `---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: marked
+  annotations: {janitor/ttl: 7d}
+`
+)
+
+// TestImportOfIncludedResources: kube-janitor looks at the options before it looks at rules and annotations.
+func TestImportOfIncludedResources(t *testing.T) {
+	t.Parallel()
+	const (
+		leftOut = "standard input:14: note: rule a: %s are left out: kube-janitor looks only at %s   [N-IMP-001]\n" +
+			"  hint: if the rule shall delete them, change which resources kube-janitor includes or excludes, and import again\n"
+		excludes = "standard input:14: note: rule a: %s are left out: kube-janitor excludes %[1]s   [N-IMP-001]\n"
+		marked   = "standard input:23: note: marked: metadata.annotations: are not read: kube-janitor "
+	)
+	for name, test := range map[string]struct {
+		args string
+		// rule and marks are the kinds of the two Cleaners.
+		rule, marks string
+		want        []string
+	}{
+		"nothing is said": {"", "Deployment ConfigMap PersistentVolumeClaim", "Secret", []string{fmt.Sprintf(excludes, "events")}},
+		"all": {
+			"'--include-resources=pods,all'", "Deployment ConfigMap PersistentVolumeClaim", "Secret",
+			[]string{fmt.Sprintf(excludes, "events")},
+		},
+		"included": {"--include-resources, deployments", "Deployment", "Deployment", []string{
+			fmt.Sprintf(leftOut, "configmaps", "deployments"), fmt.Sprintf(leftOut, "persistentvolumeclaims", "deployments"),
+			fmt.Sprintf(excludes, "events"), marked + "looks only at deployments",
+		}},
+		"excluded": {
+			"'--exclude-resources=configmaps,secrets'", "Deployment PersistentVolumeClaim Event", "*",
+			[]string{fmt.Sprintf(excludes, "configmaps"), marked + "excludes secrets"},
+		},
+		"both": {
+			"'--include-resources=configmaps,events,secrets', --exclude-resources=configmaps", "Event", "Secret Event",
+			[]string{fmt.Sprintf(excludes, "configmaps"), fmt.Sprintf(leftOut, "deployments", "configmaps,events,secrets")},
+		},
+		"no kind of the rule": {
+			"--include-resources=pods", "", "Pod",
+			[]string{fmt.Sprintf(leftOut, "deployments", "pods"), fmt.Sprintf(leftOut, "configmaps", "pods")},
+		},
+		"nothing at all": {"--include-resources=", "", "", []string{
+			"standard input:14: note: rule a: deployments are left out: kube-janitor includes no resources", marked + "includes no resources",
+		}},
+	} {
+		got := call(t.Context(), t, fmt.Sprintf(janitorWorkload, test.args)+janitorRule+markedSecret, nil, "import", "kube-janitor", "-", "--keep-action")
+		rule, marks := kindsOf(got.out, "kube-janitor-a"), kindsOf(got.out, "kube-janitor-marks")
+		if got.code != codes.ExitDone || rule != test.rule || marks != test.marks && (test.marks != "*" || marks == "") {
+			t.Errorf("%s: exit %d, the rule's kinds are %q, and %q have marks, want %q and %q:\n%s", name, got.code, rule, marks, test.rule, test.marks, got.errOut)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(got.errOut, want) {
+				t.Errorf("%s: %q is not in:\n%s", name, want, got.errOut)
+			}
+		}
+	}
+}
+
+// kindsOf are the kinds that the Cleaner of a name selects.
+func kindsOf(text, name string) string {
+	_, after, _ := strings.Cut(text, "name: "+name+"\n")
+	after, _, _ = strings.Cut(after, "---\n")
+	var kinds []string
+	for line := range strings.Lines(after) {
+		if kind, ok := strings.CutPrefix(strings.TrimSpace(line), "kind: "); ok {
+			kinds = append(kinds, kind)
+		}
+	}
+	return strings.Join(kinds, " ")
+}
