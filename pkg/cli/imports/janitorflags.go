@@ -4,6 +4,7 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,13 +42,14 @@ func (f *janitorFlags) read(j *job, d *manifest.Document) bool {
 			continue
 		}
 		f.found = d
-		f.readArguments(j, d, at)
+		f.readEnvironment(j, d, at, f.readArguments(j, d, at))
 		return true
 	}
 	return false
 }
 
-func (f *janitorFlags) readArguments(j *job, d *manifest.Document, at string) {
+// readArguments returns the flags that are given.
+func (f *janitorFlags) readArguments(j *job, d *manifest.Document, at string) (given []string) {
 	_, args := d.Find(at + ".args")
 	for n := 0; args != nil && n < len(args.Content); n++ {
 		name, value, joined := strings.Cut(manifest.Meant(args.Content[n]).Value, "=")
@@ -55,6 +57,42 @@ func (f *janitorFlags) readArguments(j *job, d *manifest.Document, at string) {
 			value = manifest.Meant(args.Content[n+1]).Value
 		}
 		f.take(j, d, fmt.Sprintf("%s.args[%d]", at, n), name, value)
+		given = append(given, name)
+	}
+	return given
+}
+
+// janitorVariables are those that kube-janitor reads. Each is the default of a flag.
+var janitorVariables = []string{"INCLUDE_RESOURCES", "EXCLUDE_RESOURCES", "INCLUDE_NAMESPACES", "EXCLUDE_NAMESPACES"}
+
+// readEnvironment reads the variables of the flags that are not given.
+func (f *janitorFlags) readEnvironment(j *job, d *manifest.Document, at string, given []string) {
+	if _, from := d.Find(at + ".envFrom"); from != nil {
+		j.lost(d, at+".envFrom", "is not carried over: it may set "+strings.Join(janitorVariables, ", "),
+			"if it does, write them to env, and import again")
+	}
+	_, env := d.Find(at + ".env")
+	for n := 0; env != nil && n < len(env.Content); n++ {
+		entry := manifest.Meant(env.Content[n])
+		_, name := manifest.Child(entry, "name")
+		if name == nil || !slices.Contains(janitorVariables, name.Value) {
+			continue
+		}
+		flag := "--" + strings.ToLower(strings.ReplaceAll(name.Value, "_", "-"))
+		_, from := manifest.Child(entry, "valueFrom")
+		field := fmt.Sprintf("%s.env[%d]", at, n)
+		switch {
+		case slices.Contains(given, flag):
+		case from != nil:
+			j.lost(d, field+".valueFrom", name.Value+" is not carried over: its value is kept elsewhere",
+				"write the text itself as its value, and import again")
+		default:
+			text := "" // the kubelet's default
+			if _, value := manifest.Child(entry, "value"); value != nil {
+				text = value.Value
+			}
+			f.take(j, d, field, flag, text)
+		}
 	}
 }
 
@@ -110,7 +148,7 @@ func (f *janitorFlags) limit(c *v1alpha1.Cleaner) {
 	}
 	const name = "kubernetes.io/metadata.name"
 	var within []string
-	if len(f.inNamespaces) > 0 {
+	if f.inNamespaces != nil {
 		within = append(within, name+" in ("+strings.Join(f.inNamespaces, ",")+")")
 	}
 	if len(excluded) > 0 {
@@ -120,8 +158,8 @@ func (f *janitorFlags) limit(c *v1alpha1.Cleaner) {
 	for i := range selectors {
 		switch {
 		case selectors[i].Kind == "Namespace":
-			if len(f.inNamespaces) > 0 {
-				add(&selectors[i], "included", matchesAny("object.metadata.name", f.inNamespaces))
+			if f.inNamespaces != nil {
+				add(&selectors[i], "included", cmp.Or(matchesAny("object.metadata.name", f.inNamespaces), "false"))
 			}
 			if len(excluded) > 0 {
 				add(&selectors[i], "not-excluded", "!("+matchesAny("object.metadata.name", excluded)+")")
