@@ -164,7 +164,7 @@ func (o *options) run(cmd *cobra.Command, names []string) error {
 		return err
 	}
 	job.tellMissing(ctx)
-	job.tellShared()
+	job.noteShared()
 	job.hint(cleaners, names)
 	switch {
 	case job.exit != codes.ExitDone:

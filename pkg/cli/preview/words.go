@@ -33,8 +33,8 @@ func (j *job) newTable(cleaners []*v1alpha1.Cleaner) *terminal.Table {
 	return t
 }
 
-// tellShared says where the names are of objects that share a row.
-func (j *job) tellShared() {
+// noteShared says where the names are of objects that share a row.
+func (j *job) noteShared() {
 	if j.shared {
 		j.Note("objects that differ only in their names share a row; to list each: -o wide, or --limit 0")
 	}
