@@ -77,9 +77,7 @@ func (c *Catalog) add(group discoveryv2.APIGroupDiscovery) (err error) {
 		}
 		for _, resource := range version.Resources {
 			known := func(k object.Kind) bool { return k.Group == group.Name && k.Resource == resource.Resource }
-			if resource.ResponseKind == nil || strings.Contains(resource.Resource, "/") ||
-				!slices.Contains(resource.Verbs, "list") ||
-				slices.ContainsFunc(c.Kinds, known) {
+			if !hasObjects(group.Name, resource) || slices.ContainsFunc(c.Kinds, known) {
 				continue
 			}
 			gvk := schema.GroupVersionKind{Group: group.Name, Version: version.Version, Kind: resource.ResponseKind.Kind}
@@ -95,6 +93,13 @@ func (c *Catalog) add(group discoveryv2.APIGroupDiscovery) (err error) {
 		}
 	}
 	return err
+}
+
+// hasObjects reports whether a resource has objects that can be listed. A ComponentStatus is none: it is made for each
+// answer, and has no UID.
+func hasObjects(group string, resource discoveryv2.APIResourceDiscovery) bool {
+	return resource.ResponseKind != nil && !strings.Contains(resource.Resource, "/") &&
+		slices.Contains(resource.Verbs, "list") && (group != "" || resource.Resource != "componentstatuses")
 }
 
 // Document reads a document that the API server publishes of itself, such as the schemas of a group and version, by its
