@@ -28,7 +28,7 @@ func (j *job) printCleaners(r *Result) {
 		return
 	}
 	fmt.Fprintf(j.Out, "# Cleaners that look for what %s scan found on %s. They only report.\n", terminal.Program, j.Now().UTC().Format("2006-01-02"))
-	fmt.Fprintf(j.Out, "# Try them:   %s preview -f cleaner.yaml\n# Use them:   kubectl apply -f cleaner.yaml\n", terminal.Program)
+	fmt.Fprintf(j.Out, "# Try them:   %s preview -f cleaner.yaml\n# Use them:   kubectl create -f cleaner.yaml   (unlike apply, it changes no Cleaner that has the same name)\n", terminal.Program)
 	fmt.Fprint(j.Out, "# To have one delete, set action: Delete and a blastRadiusLimit; finding.forSeconds lets an object be found for a while first.\n")
 	resources := map[string]int{}
 	for _, g := range groups {
