@@ -112,3 +112,20 @@ func TestScanDoesNotFloodWithUnknown(t *testing.T) {
 	args := []string{"scan", "--from", "dump.yaml", "--limit", "1"}
 	golden(t, "../../../golden/scan-limit.txt", args, call(t.Context(), t, "", nil, args...))
 }
+
+// What a dump declares counts as what a cluster does.
+func TestScanOfDumpThatDeclares(t *testing.T) {
+	const declared = `{apiVersion: v1, kind: ConfigMap, metadata: {name: kubecleaner-references, namespace: projectsveltos}, data: {shop.yaml: '[{kind: Shop.example.com, references: [{path: spec.theme, to: ConfigMap}]}]'}}
+---
+`
+	const used = `{apiVersion: v1, kind: ConfigMap, metadata: {name: dark, namespace: web}}
+---
+{apiVersion: example.com/v1, kind: Shop, metadata: {name: s, namespace: web}, spec: {theme: dark}}
+`
+	for manifests, want := range map[string]string{declared + used: "No findings in 3 objects", used: "Of 1 more object it is unknown"} {
+		got := call(t.Context(), t, manifests, nil, "scan", "--from", "-", "--complete", "-n", "web")
+		if !strings.Contains(got.errOut, want) {
+			t.Errorf("want %q:\n%s%s", want, got.out, got.errOut)
+		}
+	}
+}

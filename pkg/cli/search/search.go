@@ -111,7 +111,7 @@ func (o *Flags) Open(ctx context.Context) (*Reading, error) {
 	return s, s.declare(ctx)
 }
 
-// declare reads the references that users declared. Manifests have no operator's namespace.
+// declare reads the references that users declared, also in manifests.
 func (s *Reading) declare(ctx context.Context) error {
 	sources, err := manifest.Read(s.Options.Session, s.Options.references)
 	if err != nil {
@@ -123,9 +123,6 @@ func (s *Reading) declare(ctx context.Context) error {
 			return terminal.Fail(codes.ReferencesWrong, fmt.Errorf("%s: %s", file.Name, terminal.OneLine(err.Error())), "")
 		}
 		s.declared = append(s.declared, declared...)
-	}
-	if s.Dump != nil {
-		return nil
 	}
 	namespace := cmp.Or(s.Options.operatorNamespace, s.Options.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
 	declared, err := survey.Declared(ctx, s.Reader, namespace)
