@@ -171,7 +171,7 @@ func (u unbound) line(account v1alpha1.ServiceAccountRef, given []rights.Right, 
 	if len(u.bindings) > 0 {
 		cause = fmt.Sprintf("%s %s does not bind it to ServiceAccount %s",
 			binding, terminal.Shortened(u.bindings, maxNamed), account)
-		line.WayOut = again
+		line.WayOut = again + "; and config/policy, if you use it"
 	}
 	line.Message = fmt.Sprintf("%s, which therefore may not %s. %s needed by %s",
 		cause, words(given), isOrAre(len(distinct(given))), needers(who))
