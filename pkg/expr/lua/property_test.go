@@ -157,22 +157,48 @@ func assignment(t *rapid.T, lua string, set func(any), was any, inList bool) edi
 	return edit{lua: lua + " = " + code, apply: func() { set(withNullsOf(was, choices[code])) }}
 }
 
-// withNullsOf keeps the nulls of the map that a new one replaces: a script cannot see them, nor a merge patch delete
-// something else by them.
+// withNullsOf keeps the nulls of what a new value replaces, at any depth: a script cannot see them, so it cannot mean
+// to remove them. Elements of lists are compared by their index.
 func withNullsOf(was, now any) any {
-	old, both := was.(map[string]any)
-	changed, ok := now.(map[string]any)
-	if !both || !ok {
-		return now
+	switch now := now.(type) {
+	case map[string]any:
+		if old, ok := was.(map[string]any); ok {
+			return mapWithNullsOf(old, now)
+		}
+	case []any:
+		if old, ok := was.([]any); ok {
+			return listWithNullsOf(old, now)
+		}
 	}
-	result := maps.Clone(changed)
-	for key, value := range old {
-		if _, set := changed[key]; value == nil && !set {
+	return now
+}
+
+func mapWithNullsOf(was, now map[string]any) map[string]any {
+	result := make(map[string]any)
+	for key, value := range was {
+		if value == nil {
 			result[key] = nil
 		}
 	}
+	for key, value := range now {
+		result[key] = withNullsOf(was[key], value)
+	}
 	return result
 }
+
+func listWithNullsOf(was, now []any) []any {
+	result := slices.Clone(now)
+	for i := range min(len(was), len(now)) {
+		result[i] = withNullsOf(was[i], now[i])
+	}
+	// A list that is the same but for nulls at its end is the same list for the script.
+	if len(was) > len(now) && cmp.Equal(was[:len(now)], result) && !slices.ContainsFunc(was[len(now):], isSet) {
+		return was
+	}
+	return result
+}
+
+func isSet(value any) bool { return value != nil }
 
 func quote(text string) string {
 	var quoted strings.Builder
