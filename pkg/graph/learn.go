@@ -17,6 +17,8 @@ import (
 type property struct {
 	Ref                  string              `json:"$ref"`
 	Type                 string              `json:"type"`
+	Format               string              `json:"format"`
+	Enum                 []any               `json:"enum"`
 	Properties           map[string]property `json:"properties"`
 	Items                *property           `json:"items"`
 	AdditionalProperties json.RawMessage     `json:"additionalProperties"`
@@ -29,9 +31,9 @@ type property struct {
 }
 
 // LearnDocument learns what objects can name from a document that an API server has at /openapi/v3: of each kind in it
-// the fields that look like a reference, by their names, and where it leaves its fields open. A kind without any has an
-// empty Source. Kinds of groups without a dot in their names are left out, for they are built in. Feed it with
-// documents of custom resources: what we know needs no guess.
+// the fields that look like a reference, by their names, where it leaves its fields open, and whether a text may be any
+// name. A kind without any has an empty Source. Kinds of groups without a dot in their names are left out, for they are
+// built in. Feed it with documents of custom resources: what we know needs no guess.
 func LearnDocument(document []byte) ([]Source, error) {
 	var parsed struct {
 		Components struct {
@@ -109,6 +111,13 @@ func (s *property) isUnwritable() bool {
 	return false
 }
 
+// text takes a text that may be any name. A status says what a controller saw: for it alone no kind is read.
+func (l *learner) text(path string, s property) {
+	root, _, _ := strings.Cut(path, ".")
+	isFree := s.Type == "string" && s.Format == "" && len(s.Enum) == 0
+	l.source.anyName = l.source.anyName || isFree && root != "status"
+}
+
 func (l *learner) guess(path string) { l.source.Guess = append(l.source.Guess, path) }
 
 // resolved is the schema with what it refers to in its place.
@@ -147,6 +156,7 @@ func (l *learner) value(path string, s property, depth int) {
 		l.guess(path)
 		return
 	}
+	l.text(path, s)
 	var values property
 	switch {
 	case s.Items != nil:

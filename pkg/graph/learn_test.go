@@ -34,7 +34,7 @@ func learned(t *testing.T) map[string]Source {
 func TestLearnDocument(t *testing.T) {
 	found := learned(t)
 	want := Source{
-		Kind: "Widget.example.com", Strength: Learned, PodTemplates: []string{"spec.template"},
+		Kind: "Widget.example.com", Strength: Learned, anyName: true, PodTemplates: []string{"spec.template"},
 		Guess: []string{"spec.openSecretRef", "spec.template.metadata", "spec.values"},
 		References: []Reference{
 			{Path: "spec.caSecretRef.name", To: "Secret", NamespaceField: "namespace", OptionalField: "optional"},
@@ -53,26 +53,53 @@ func TestLearnDocument(t *testing.T) {
 			{Path: "status.credentialName", To: "Secret"},
 		},
 	}
-	if diff := cmp.Diff(want, found["Widget.example.com"]); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(Source{Kind: "Open.example.com", Strength: Learned, Guess: []string{"."}}, found["Open.example.com"]); diff != "" {
-		t.Error(diff)
-	}
-	// Of an old CustomResourceDefinition without a schema the server publishes no more than that it is an object.
-	if diff := cmp.Diff(Source{Kind: "Bare.example.com", Strength: Learned, Guess: []string{"."}}, found["Bare.example.com"]); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(Source{Kind: "Plain.example.com", Strength: Learned}, found["Plain.example.com"]); diff != "" {
-		t.Error(diff)
+	for _, want := range []Source{
+		want,
+		{Kind: "Open.example.com", Strength: Learned, Guess: []string{"."}},
+		// Of an old CustomResourceDefinition without a schema the server publishes no more than that it is an object.
+		{Kind: "Bare.example.com", Strength: Learned, Guess: []string{"."}},
+		// Its only texts are one of a few, a time, and what its controller saw.
+		{Kind: "Plain.example.com", Strength: Learned},
+		// Each of its fields may be a name, and none says of what.
+		{Kind: "Theme.example.com", Strength: Learned, anyName: true},
+	} {
+		if diff := cmp.Diff(want, found[want.Kind], cmp.AllowUnexported(Source{})); diff != "" {
+			t.Error(diff)
+		}
 	}
 	deep := found["Deep.example.com"]
 	if len(deep.References) < 10 || len(deep.References) > 30 || len(deep.Guess) != 1 || deep.References[0].Path != "spec.children[].children[].children[].children[].children[]."+
 		"children[].children[].children[].children[].children[].secretName" && deep.References[len(deep.References)-1].Path != "spec.secretName" {
 		t.Errorf("%d references, guessing at %v: %v", len(deep.References), deep.Guess, deep.References)
 	}
-	if len(found) != 5 {
+	if len(found) != 6 {
 		t.Errorf("learned of %d kinds", len(found))
+	}
+}
+
+func TestFreeTextMayNameAnything(t *testing.T) {
+	document, err := os.ReadFile("testdata/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := LearnDocument(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := NewTable(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, kind := range table.NamedBy(schema.GroupKind{Kind: "ConfigMap"}) {
+		got = append(got, kind.Kind)
+	}
+	if want := []string{"Bare", "Deep", "Open", "Theme", "Widget"}; !slices.Equal(got, want) {
+		t.Errorf("ConfigMaps are named by %v, not by %v", got, want)
+	}
+	theme := schema.GroupKind{Group: "example.com", Kind: "Theme"}
+	if !table.NeedsBody(theme) || slices.Contains(table.PodKinds(), theme) {
+		t.Error("a text is read as metadata, or as a template of Pods")
 	}
 }
 
@@ -238,8 +265,8 @@ func TestLearnOddNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Kind, want.Strength = "Odd.example.com", Learned
-		if diff := cmp.Diff([]Source{want}, sources); diff != "" {
+		want.Kind, want.Strength, want.anyName = "Odd.example.com", Learned, want.Guess == nil
+		if diff := cmp.Diff([]Source{want}, sources, cmp.AllowUnexported(Source{})); diff != "" {
 			t.Errorf("%q: %s", field, diff)
 		}
 		table, err := NewTable(sources)

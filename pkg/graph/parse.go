@@ -107,8 +107,9 @@ func decodeSource(item []byte, s *Source) error {
 func unknownFields(where string, fields map[string]any, of reflect.Type) error {
 	known := make([]string, 0, of.NumField())
 	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		known = append(known, name)
+		if name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ","); name != "" {
+			known = append(known, name)
+		}
 	}
 	var errs []error
 	for name := range fields {

@@ -45,6 +45,8 @@ type Source struct {
 	References []Reference `json:"references,omitempty"`
 	// Strength is that of all references that do not say another.
 	Strength Strength `json:"strength,omitempty"`
+	// anyName is true when a text of the objects, in a field of which nothing is known, may be the name of any object.
+	anyName bool
 }
 
 // Reference says where a name is, and what it is the name of.

@@ -132,6 +132,10 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		of.body = of.body || path[0].field != "metadata"
 	}
 	t.addPaths(kind, of, s, fail)
+	if s.anyName && of.isCustom {
+		t.note(kind, anyKind)
+		of.body = true
+	}
 	return errors.Join(errs...)
 }
 

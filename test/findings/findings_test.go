@@ -53,6 +53,7 @@ func TestFindings(t *testing.T) {
 	})
 	known := truth{expected, typesOf(look(t, env.Config, now))}
 	t.Run("of one namespace", func(t *testing.T) { testEachNamespace(t, now) })
+	t.Run("of one kind", func(t *testing.T) { testEachKind(t, now) })
 	t.Run("without the right to read one kind", func(t *testing.T) { testEachRight(t, now, known) })
 	t.Run("by an account that may not read some kinds", func(t *testing.T) { testAccounts(t, now, known) })
 	t.Run("with an aggregated API that does not answer", func(t *testing.T) { testDeadAPI(t, now, known) })

@@ -5,10 +5,12 @@ package findings
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -46,6 +48,32 @@ func testEachNamespace(t *testing.T, now time.Time) {
 					t.Errorf("%s is plainly unused for who may not read other namespaces", f.String())
 				}
 			}
+		}
+	}
+}
+
+// testEachKind looks for what is unused of one kind after the other, as a Cleaner does. It reads less than a scan, and must find the same.
+func testEachKind(t *testing.T, now time.Time) {
+	read, whole := readAll(t, now)
+	known := map[schema.GroupKind]map[string]string{}
+	for _, f := range findIn(read, whole.Options, "", nil) {
+		kind := f.Kind.GroupKind()
+		if f.Type != v1alpha1.FindingUnused {
+			continue
+		}
+		if known[kind] == nil {
+			known[kind] = map[string]string{}
+		}
+		known[kind][f.String()] = fmt.Sprintf("%s(%s)", typeOf(f), f.Confidence)
+	}
+	for kind, want := range known {
+		options, found := whole.Options, map[string]string{}
+		options.Wanted = []finding.Want{{Kind: kind, Type: v1alpha1.FindingUnused}}
+		for _, f := range findIn(read, options, "", nil) {
+			found[f.String()] = fmt.Sprintf("%s(%s)", typeOf(f), f.Confidence)
+		}
+		if diff := cmp.Diff(want, found); diff != "" {
+			t.Errorf("of %s a scan finds the first, a Cleaner the second:\n%s", kind, diff)
 		}
 	}
 }
