@@ -99,8 +99,8 @@ type ApprovedPlan struct {
 	By string `json:"by,omitempty"`
 }
 
-// RunPlan is what a run was going to do, had a person approved it before. The objects whose outcome is Planned are in
-// it.
+// RunPlan is what a run would have done if a person had already approved it. The objects whose outcome is Planned are
+// in it.
 type RunPlan struct {
 	// hash is a hash of the plan: of the action, and of the kind, name, UID and change of each object.
 	// +required
@@ -120,24 +120,25 @@ type RunPlan struct {
 	// +required
 	ExpirationTime metav1.Time `json:"expirationTime"`
 
-	// carriedOutBy is the name of the CleanerRun that carries the plan out, or has. Absent when none does.
+	// carriedOutBy is the name of the CleanerRun that carries out the plan, or has carried it out. Absent when there is
+	// none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	CarriedOutBy string `json:"carriedOutBy,omitempty"`
 }
 
-// ApprovalDecision is what a person says of a plan.
+// ApprovalDecision is the decision of a person about a plan.
 // +kubebuilder:validation:Enum=Approve;Reject
 type ApprovalDecision string
 
 const (
-	// DecisionApprove has the plan carried out.
+	// DecisionApprove lets a run carry out the plan.
 	DecisionApprove ApprovalDecision = "Approve"
 	// DecisionReject ends the plan.
 	DecisionReject ApprovalDecision = "Reject"
 )
 
-// CleanerApprovalSpec is what somebody says of a plan. It is written once.
+// CleanerApprovalSpec is the decision of a person about a plan. It is written once.
 // +kubebuilder:validation:XValidation:rule="size(self.cleaner) > 52 || self.cleaner.matches('-[0-9a-f]{16}$') ? self.run.startsWith(self.cleaner.substring(0, size(self.cleaner) < 20 ? size(self.cleaner) : 20)) : self.run.startsWith(self.cleaner + '-') && self.run.substring(size(self.cleaner)).matches('^-[0-9]+$')",message="spec.run is no CleanerRun of spec.cleaner: their names are that of the Cleaner, and a number"
 type CleanerApprovalSpec struct {
 	// cleaner is the name of the Cleaner. Whoever creates a CleanerApproval needs the verb approve on it.

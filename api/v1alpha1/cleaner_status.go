@@ -19,12 +19,12 @@ type CleanerStatus struct {
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// observedGeneration is the metadata.generation that the conditions speak about.
+	// observedGeneration is the metadata.generation of the spec that the conditions describe.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// observedSpec is the generation of the spec that the operator saw last, and a hash of it. When the spec is another
-	// and its generation is not, fields got lost without an edit: then the Cleaner does not run.
+	// observedSpec is the generation of the spec that the operator saw last, and a hash of that spec. If the spec is
+	// different but its generation is the same, fields got lost without an edit, and the Cleaner does not run.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	ObservedSpec string `json:"observedSpec,omitempty"`
@@ -61,16 +61,17 @@ type CleanerStatus struct {
 	// +optional
 	LastHandledRunRequest string `json:"lastHandledRunRequest,omitempty"`
 
-	// activeRun is the run that is waiting or going on. Absent when there is none.
+	// activeRun is the run that waits or is active. Absent when there is none.
 	// +optional
 	ActiveRun *ActiveRun `json:"activeRun,omitempty"`
 
-	// plan is what waits for a person to approve it. Absent when nothing does.
+	// plan is the plan that waits for the approval of a person. Absent when there is none.
 	// +optional
 	Plan *WaitingPlan `json:"plan,omitempty"`
 
-	// exhaustedRuns is in how many runs in a row, up to the last one, the scripts used up their time or memory. When it
-	// reaches 3, the schedule stops until the spec changes or a run that was asked for goes well.
+	// exhaustedRuns is the number of consecutive runs, up to the last one, in which the scripts used up their time or
+	// memory. When it reaches 3, the schedule stops until the spec changes, or until a run that somebody asked for
+	// succeeds.
 	// +optional
 	ExhaustedRuns int32 `json:"exhaustedRuns,omitempty"`
 
@@ -120,7 +121,8 @@ type ActiveRun struct {
 	// +required
 	Name string `json:"name"`
 
-	// nominalTime is when the run was due: the scheduled time or, for a run that was asked for, when that was accepted.
+	// nominalTime is when the run was due: the scheduled time or, for a run that somebody asked for, when the operator
+	// accepted the request.
 	// +required
 	NominalTime metav1.Time `json:"nominalTime"`
 

@@ -50,30 +50,31 @@ type DeleteOptions struct {
 	// +kubebuilder:validation:Enum=Orphan;Background;Foreground
 	PropagationPolicy *metav1.DeletionPropagation `json:"propagationPolicy,omitempty"`
 
-	// podDeletion is how Pods are deleted: Delete, or Evict, by which a Pod stays as long as a PodDisruptionBudget does
-	// not allow it to go, and is then reported as Denied. Other kinds are deleted in any case. To evict, the right to
-	// create pods/eviction is needed. Default Delete.
+	// podDeletion is how Pods are deleted: Delete, or Evict. With Evict, a Pod stays as long as a PodDisruptionBudget does
+	// not allow its eviction, and is reported as Denied. Objects of other kinds are deleted with either value. Evict needs
+	// the right to create pods/eviction. Default Delete.
 	// +optional
 	PodDeletion PodDeletion `json:"podDeletion,omitempty"`
 }
 
-// TransformConsent is something that a Transform may change only if the Cleaner says so, because of what follows from
-// it.
+// TransformConsent is something that a Transform may change only if the Cleaner allows it, because of the
+// consequences.
 // +kubebuilder:validation:Enum=OwnerReferences;Finalizers;RBAC
 type TransformConsent string
 
 const (
 	// ConsentOwnerReferences lets a Transform change metadata.ownerReferences: the garbage collector deletes by them.
 	ConsentOwnerReferences TransformConsent = "OwnerReferences"
-	// ConsentFinalizers lets a Transform change metadata.finalizers: without them, what they wait for is left undone.
+	// ConsentFinalizers lets a Transform change metadata.finalizers: without a finalizer, the cleanup for which it waits
+	// is not done.
 	ConsentFinalizers TransformConsent = "Finalizers"
 	// ConsentRBAC lets a Transform change Roles, ClusterRoles and their bindings.
 	ConsentRBAC TransformConsent = "RBAC"
 )
 
-// TransformOptions say what a Transform may change besides the ordinary.
+// TransformOptions say what a Transform may change in addition to what every Transform may change.
 type TransformOptions struct {
-	// allow is what a Transform may change that it may not otherwise: OwnerReferences, Finalizers, and RBAC (Roles,
+	// allow lists what a Transform may change only if it is in this list: OwnerReferences, Finalizers, and RBAC (Roles,
 	// ClusterRoles and their bindings). An object that would be changed in a way that is not allowed is left alone.
 	// Default none.
 	// +optional
@@ -105,7 +106,7 @@ type PartialViewPolicy string
 const (
 	// PartialViewStop lets the run touch nothing.
 	PartialViewStop PartialViewPolicy = "Stop"
-	// PartialViewSkip leaves these objects alone and lets the run go on with the others.
+	// PartialViewSkip leaves these objects alone and lets the run continue with the others.
 	PartialViewSkip PartialViewPolicy = "Skip"
 )
 
@@ -133,8 +134,8 @@ type CleanerSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	TimeZone *string `json:"timeZone,omitempty"`
 
-	// suspend stops the schedule, and a run that is going on before its next object. A run can still be asked for with
-	// the annotation apps.projectsveltos.io/run-requested-at. Default false.
+	// suspend stops the schedule. It also stops an active run before its next object. You can still ask for a run with the
+	// annotation apps.projectsveltos.io/run-requested-at. Default false.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
@@ -144,9 +145,9 @@ type CleanerSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
 
-	// activeDeadlineSeconds is how long a run may take in all, in seconds, for example 600, also if another operator goes
-	// on with it. When that time has passed, the run ends before its next object: RunSucceeded says DeadlineExceeded, and
-	// how far the run came. Unset means 3600, which is also the most.
+	// activeDeadlineSeconds is how long a run may take in total, in seconds, for example 600, even if another operator
+	// resumes it. When that time has passed, the run ends before its next object: RunSucceeded says DeadlineExceeded, and
+	// how far the run came. Unset means 3600, which is also the maximum.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
@@ -171,20 +172,20 @@ type CleanerSpec struct {
 	ResourcePolicySet ResourcePolicySet `json:"resourcePolicySet"`
 
 	// action is what the Cleaner does with the objects that match: Delete, Transform or Scan (only report). Unset means
-	// resourcePolicySet.action or, if that is unset too, Scan. A change to Scan stops a run that is going on before its
-	// next object; any other counts for the next run.
+	// resourcePolicySet.action or, if that is unset too, Scan. A change to Scan stops an active run before its next
+	// object. Any other change takes effect in the next run.
 	// +optional
 	Action *Action `json:"action,omitempty"`
 
-	// scanUntil lets runs only report until then, although action is Delete or Transform, for example
-	// 2026-12-01T00:00:00Z. A report says what the run would have done, and from when on runs act. A run acts if it was
-	// due then or later. A time in the future stops a run that is going on before its next object. Unset means that runs
-	// act at once.
+	// scanUntil is the time until which runs only report, although action is Delete or Transform, for example
+	// 2026-12-01T00:00:00Z. A report says what the run would have done, and when runs begin to act. A run acts if it was
+	// due at that time or later. If the time is in the future, an active run stops before its next object. Unset means
+	// that runs act at once.
 	// +optional
 	ScanUntil *metav1.Time `json:"scanUntil,omitempty"`
 
 	// approval says whether a person must approve what a run is going to do, when action is Delete or Transform. Unset
-	// means that runs act at once. Set, also to {}, means that a person must approve, unless its mode is None.
+	// means that runs act at once. If it is set, even to {}, a person must approve, unless its mode is None.
 	// +optional
 	Approval *Approval `json:"approval,omitempty"`
 
@@ -206,22 +207,22 @@ type CleanerSpec struct {
 	// +kubebuilder:pruning:PreserveUnknownFields
 	MergePatch *runtime.RawExtension `json:"mergePatch,omitempty"`
 
-	// transformOptions say what a Transform may change besides the ordinary.
+	// transformOptions say what a Transform may change in addition to what every Transform may change.
 	// +optional
 	TransformOptions *TransformOptions `json:"transformOptions,omitempty"`
 
-	// occurrenceThreshold is in how many consecutive runs an object must match before it is acted on or reported. Default
-	// 1. An edit of resourcePolicySet, except of its action, starts counting anew.
+	// occurrenceThreshold is the number of consecutive runs in which an object must match before it is acted on or
+	// reported. Default 1. After an edit of resourcePolicySet, except of its action, the count starts again.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	OccurrenceThreshold *int32 `json:"occurrenceThreshold,omitempty"`
 
-	// onPartialView says what becomes of a run when an object cannot be judged, because a condition or script fails on it
-	// or its logs cannot be read. Stop: the run touches nothing. Skip: such an object is left alone as NotEvaluated, and
-	// the run goes on with the others, unless more than 10 objects, and more than 1 % of those that one selector
-	// considered, could not be judged. A list that cannot be read and a right that is missing stop the run in any case.
-	// Skip does not go with aggregatedSelection. Default Stop.
+	// onPartialView says what a run does when an object cannot be judged, because a condition or script fails on it or its
+	// logs cannot be read. Stop: the run touches nothing. Skip: such an object is left alone as NotEvaluated, and the run
+	// continues with the others, unless more than 10 objects, and more than 1 % of those that one selector considered,
+	// could not be judged. With both, a list that cannot be read or a missing right stops the run. You cannot combine Skip
+	// with aggregatedSelection. Default Stop.
 	// +optional
 	OnPartialView PartialViewPolicy `json:"onPartialView,omitempty"`
 
@@ -230,27 +231,28 @@ type CleanerSpec struct {
 	// +optional
 	BlastRadiusLimit *BlastRadiusLimit `json:"blastRadiusLimit,omitempty"`
 
-	// notifications are the channels that the result of each run is sent to. It stands in status in any case.
+	// notifications are the channels to which the result of each run is sent. The result is always in status, too.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	Notifications []Notification `json:"notifications,omitempty"`
 
-	// rollback says where copies of the objects are kept that a Delete or Transform touches, so that they can be brought
-	// back. Unset means the defaults of its fields: copies in Secrets, for seven days.
+	// rollback says where to keep copies of the objects that a Delete or Transform touches, so that you can restore them.
+	// Unset means the defaults of its fields: copies in Secrets, for seven days.
 	// +optional
 	Rollback *Rollback `json:"rollback,omitempty"`
 
-	// serviceAccountRef is the ServiceAccount as which the Cleaner reads and acts: everything a run does to the cluster's
-	// objects, it does with that account's rights. Unset means the operator's own rights, unless the operator runs with
-	// --require-service-account.
+	// serviceAccountRef is the ServiceAccount as which the Cleaner reads and acts. A run reads and changes the objects of
+	// the cluster only with the rights of that account. Unset means the operator's own rights, unless the operator runs
+	// with --require-service-account.
 	// +optional
 	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 
-	// storeResourcePath is a directory of the operator's into which a Delete or Transform writes each object as it was,
-	// one YAML file for each object and run, besides the copies that rollback asks for; Secrets are left out. It is the
-	// operator's --copies-path or below it, for example "/copies/audit". These files are never removed by the operator.
+	// storeResourcePath is a directory of the operator. A Delete or Transform writes each object there as it was before,
+	// one YAML file for each object and run, in addition to the copies of rollback. Secrets are left out. The directory
+	// must be the operator's --copies-path or below it, for example "/copies/audit". The operator never removes these
+	// files.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	StoreResourcePath string `json:"storeResourcePath,omitempty"`

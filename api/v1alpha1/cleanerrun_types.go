@@ -59,13 +59,14 @@ type CleanerRunSpec struct {
 	// +required
 	CleanerGeneration int64 `json:"cleanerGeneration"`
 
-	// cleanerSpecHash is a hash of the Cleaner's spec as the run read it. Another hash of the same generation means that
-	// fields got lost without an edit: the CustomResourceDefinition of Cleaners was not the operator's for a while.
+	// cleanerSpecHash is a hash of the Cleaner's spec as the run read it. If the same generation has another hash, fields
+	// got lost without an edit, because the CustomResourceDefinition of Cleaners was not the operator's for a while.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	CleanerSpecHash string `json:"cleanerSpecHash,omitempty"`
 
-	// nominalTime is when the run was due: the scheduled time or, for a run that was asked for, when that was accepted.
+	// nominalTime is when the run was due: the scheduled time or, for a run that somebody asked for, when the operator
+	// accepted the request.
 	// +required
 	NominalTime metav1.Time `json:"nominalTime"`
 
@@ -107,8 +108,8 @@ func (s *CleanerRunSpec) WhyDryRun() string { return cmp.Or(s.DryRunReason, DryR
 
 // CleanerRunStatus is how a run went.
 type CleanerRunStatus struct {
-	// conditions are there when the run has ended: Completed, which is True then, also of a run that failed, and Acted,
-	// which is True when acted is more than 0, and Unknown when nobody knows.
+	// conditions exist only when the run has ended. Completed is then True, even if the run failed. Acted is True if acted
+	// is more than 0, and Unknown if it is not known whether the run acted.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -132,9 +133,9 @@ type CleanerRunStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// judgedTime is when the run had read and judged everything. A run that deletes or changes objects had also written
-	// down what it was going to touch, with copies: from then on it acts. Absent as long as it reads and judges, and of a
-	// run that ended before it had judged everything.
+	// judgedTime is when the run had read and judged everything. If the run deletes or changes objects, it had by then
+	// also recorded what it was going to touch, with copies, and acts from then on. Absent while the run reads and judges,
+	// and if the run ended before it had judged everything.
 	// +optional
 	JudgedTime *metav1.Time `json:"judgedTime,omitempty"`
 
@@ -146,8 +147,8 @@ type CleanerRunStatus struct {
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
-	// progress is how far a run has come that is going on for more than five seconds. It is written every five seconds,
-	// and absent again when the run has ended.
+	// progress is how far a run has come that has been active for more than five seconds. It is written every five
+	// seconds. It is removed when the run has ended.
 	// +optional
 	Progress *RunProgress `json:"progress,omitempty"`
 
@@ -157,31 +158,32 @@ type CleanerRunStatus struct {
 	// +optional
 	Exhausted bool `json:"exhausted,omitempty"`
 
-	// intent says where it is written down what the run was going to touch. Absent when it touched nothing.
+	// intent says where the list of objects that the run was going to touch is stored. Absent when the run touched
+	// nothing.
 	// +optional
 	Intent *RunIntent `json:"intent,omitempty"`
 
-	// plan is what the run was going to do, had a person approved it before (spec.approval of the Cleaner): the objects
-	// whose outcome is Planned are in it. Absent when it planned nothing.
+	// plan is what the run would have done if a person had already approved it (spec.approval of the Cleaner): the objects
+	// whose outcome is Planned are in it. Absent when the run planned nothing.
 	// +optional
 	Plan *RunPlan `json:"plan,omitempty"`
 
-	// copies are those that the run made of the objects before it touched them. kubectl cleaner restore brings them back.
-	// Absent when it made none.
+	// copies are the copies of objects that the run made before it touched them. kubectl cleaner restore uses them. Absent
+	// when the run made none.
 	// +optional
 	Copies *RunCopies `json:"copies,omitempty"`
 
-	// recoveries is how often another operator took the run over, because the one before went away.
+	// recoveries is how often another operator resumed the run, because the previous operator was gone.
 	// +optional
 	Recoveries int32 `json:"recoveries,omitempty"`
 
-	// attempts is how often the run was begun or taken over since it last got on: since it began to act, or since further
-	// objects had an outcome. Absent means once. A run that does not get on in three attempts ends as Failed: it may be
-	// what ends the operator.
+	// attempts is how often the run was started or resumed since it last made progress: since it began to act, or since
+	// more objects got an outcome. Absent means once. After three attempts without progress, the run ends as Failed,
+	// because it may be the run that kills the operator.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
 
-	// settled is how many objects had an outcome when it was last asked whether the run gets on.
+	// settled is how many objects had an outcome when the operator last checked whether the run makes progress.
 	// +optional
 	Settled int64 `json:"settled,omitempty"`
 
@@ -192,18 +194,18 @@ type CleanerRunStatus struct {
 	// +listType=atomic
 	Objects []ObjectOutcome `json:"objects,omitempty"`
 
-	// objectsOmitted is how many more there were than objects holds.
+	// objectsOmitted is how many objects there were besides those in objects.
 	// +optional
 	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
 
-	// tallies are how many objects of each kind and namespace had which outcome, the most first, at most 200 lines. Absent
-	// when objects lists them all. What the run has not touched yet is counted by kind, as Planned.
+	// tallies count the objects by kind, namespace and outcome, the largest count first, in at most 200 lines. Absent when
+	// objects lists all of them. Objects that the run has not touched yet are counted by kind, as Planned.
 	// +optional
 	// +listType=atomic
 	Tallies []ObjectTally `json:"tallies,omitempty"`
 
-	// notifications are those that the run has to send, by their names in the Cleaner, and how their delivery goes. Those
-	// that are pending are tried again for a day, also by another operator.
+	// notifications are the notifications that the run has to send, by their names in the Cleaner, and the state of their
+	// delivery. Pending ones are tried again for a day, also by another operator.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

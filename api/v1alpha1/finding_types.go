@@ -46,9 +46,9 @@ type FindingConfidence string
 const (
 	// ConfidenceCertain is for what the object says itself, or what was proved: its owner does not exist.
 	ConfidenceCertain FindingConfidence = "Certain"
-	// ConfidenceLikely is for what was searched in all known sources.
+	// ConfidenceLikely is for a finding for which all known sources were searched.
 	ConfidenceLikely FindingConfidence = "Likely"
-	// ConfidenceWeak is for what something may use in a way that cannot be seen: its name stands in a text.
+	// ConfidenceWeak is for an object that something may use in a way that cannot be seen: its name is in a text.
 	ConfidenceWeak FindingConfidence = "Weak"
 )
 
@@ -77,35 +77,38 @@ func MarkDialects() []MarkDialect {
 	return []MarkDialect{MarkKubeCleaner, MarkKubeJanitor, MarkK8sTTLController, MarkKyverno, MarkMayfly, MarkPodReaper}
 }
 
-// FindingSelector selects the objects of which something was found.
+// FindingSelector selects the objects that have a finding.
 // +kubebuilder:validation:XValidation:rule="!has(self.dialects) || self.type == 'Expired'",message="dialects are for type Expired only; leave dialects out"
 type FindingSelector struct {
-	// type is what must have been found of an object, for example "Unused". Each kind has some of the types; a Cleaner
-	// that asks for one that its kind does not have is not Ready, and says which there are. Delete and Transform may act
-	// on some of them only.
+	// type is the type of the finding that an object must have, for example "Unused". Each kind has some of the types. If
+	// the kind does not have the type, the Cleaner is not Ready, and its message lists the types that the kind has. Delete
+	// and Transform may act on some of them only.
 	// +required
 	Type FindingType `json:"type"`
 
-	// forSeconds is for how long an object must have been found so, in every run and at least in three, for example
-	// 1209600 for two weeks. A run that does not find it so begins anew. Unset or 0 takes what this run finds.
+	// forSeconds is how long an object must have had the finding, in every run of that time and in at least three, for
+	// example 1209600 for two weeks. After a run in which the object does not have it, the time starts again. Unset or 0
+	// means that one run is enough.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	ForSeconds *int64 `json:"forSeconds,omitempty"`
 
-	// minConfidence is how sure a finding must be at least: Certain (the object says so itself, or it was proved), Likely
-	// (all known sources were searched) or Weak (its name stands in a text, for example of a script). Default Likely.
+	// minConfidence is the lowest confidence of a finding that counts: Certain (the object says so itself, or it was
+	// proved), Likely (all known sources were searched) or Weak (its name is in a text, for example of a script). Default
+	// Likely.
 	// +optional
 	MinConfidence FindingConfidence `json:"minConfidence,omitempty"`
 
-	// includeManaged also takes objects that Argo CD, Flux or Helm manages. Otherwise they are protected: what manages
-	// them would make them again, or they go with it. Default false.
+	// includeManaged also selects objects that Argo CD, Flux or Helm manages. Otherwise they are protected: the tool would
+	// create them again, or deletes them itself. Default false.
 	// +optional
 	IncludeManaged *bool `json:"includeManaged,omitempty"`
 
-	// dialects are whose time marks count for the type Expired, for example [KubeCleaner, KubeJanitor]. Marks of other
-	// dialects are not read, also where they would keep the object. Unset means all: then an object stays as long as any
-	// of its marks keeps it. See https://github.com/kubecleaner/kubecleaner/blob/main/docs/reference/time-marks.md
+	// dialects are the dialects of time marks that count for the type Expired, for example [KubeCleaner, KubeJanitor].
+	// Marks of other dialects are not read, even if they would keep the object. Unset means all: an object then stays as
+	// long as any of its marks keeps it. See
+	// https://github.com/kubecleaner/kubecleaner/blob/main/docs/reference/time-marks.md
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

@@ -3,7 +3,8 @@
 
 package v1alpha1
 
-// MetricSource is where the metrics of a selector are asked for: anything that answers as Prometheus does.
+// MetricSource is the service that answers the metric queries of a selector: Prometheus, or a service with the same
+// API.
 // +kubebuilder:validation:XValidation:rule="self.url.startsWith('http://') || self.url.startsWith('https://')",message="url must begin with http:// or https://, for example http://prometheus.monitoring.svc:9090"
 type MetricSource struct {
 	// url is the address of the source, for example "http://prometheus.monitoring.svc:9090". Its host is a Service of the
@@ -20,8 +21,8 @@ type MetricSource struct {
 	Path string `json:"path,omitempty"`
 
 	// secretRef names the Secret with the credentials: its key token is sent as a Bearer token or, without that key,
-	// username and password are. The Secret must be in the namespace of the Service, or the operator's flag
-	// --allowed-metric-hosts name the host.
+	// username and password are. The Secret must be in the namespace of the Service, unless the operator's flag
+	// --allowed-metric-hosts names the host.
 	// +optional
 	SecretRef *SecretRef `json:"secretRef,omitempty"`
 }
@@ -69,8 +70,8 @@ type LogSource struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	Containers []string `json:"containers,omitempty"`
 
-	// tailLines is how many lines of each container are read, the last ones. Of lines that are longer than 64 KiB
-	// together, fewer are. Default 50.
+	// tailLines is how many of the last lines of each container are read. If these lines are longer than 64 KiB together,
+	// fewer are read. Default 50.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000

@@ -140,16 +140,17 @@ type NotificationStatus struct {
 	// +required
 	State NotificationState `json:"state"`
 
-	// attempts is how often it was tried to send it. In each attempt, what may pass in a moment (429, 5xx) is tried up to
-	// three times.
+	// attempts is how often the operator tried to send it. In each attempt, a request that failed with a temporary error
+	// (429, 5xx) is sent up to three times.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
 
-	// nextAttemptTime is not before when it is tried again. Absent when it is tried at once, or not any more.
+	// nextAttemptTime is the earliest time of the next attempt. Absent when the next attempt is made at once, or when
+	// there is none.
 	// +optional
 	NextAttemptTime *metav1.Time `json:"nextAttemptTime,omitempty"`
 
-	// message says why it was not delivered, and the way out.
+	// message says why it was not delivered, and what to do.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

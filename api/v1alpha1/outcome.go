@@ -20,7 +20,7 @@ type RunCounts struct {
 	// +optional
 	Matched int64 `json:"matched"`
 
-	// acted is how many were deleted or changed, or were gone when the run, or the one that took it over, came to them.
+	// acted is how many were deleted or changed, or were gone when the run, or the operator that resumed it, reached them.
 	// +optional
 	Acted int64 `json:"acted"`
 
@@ -43,8 +43,8 @@ type RunCounts struct {
 type OutcomeResult string
 
 const (
-	// OutcomePlanned is an object that a run was going to act on when it wrote down what it intended. In the record of a
-	// run that was cut off it may have been dealt with or not; in that of a run with a plan it was not.
+	// OutcomePlanned is an object that a run was going to act on when it recorded what it was going to touch. If the run
+	// was cut off, the object may or may not have been touched. If the run made a plan, the object was not touched.
 	OutcomePlanned OutcomeResult = "Planned"
 	// OutcomeMatched is an object that a Scan reports. The reason of one that is protected begins with "protected:".
 	OutcomeMatched OutcomeResult = "Matched"
@@ -67,7 +67,7 @@ const (
 	OutcomeChanged OutcomeResult = "Changed"
 	// OutcomeConflict is an object that kept changing while the run tried to act on it. It was left alone.
 	OutcomeConflict OutcomeResult = "Conflict"
-	// OutcomeProtected is an object that no Cleaner may touch, or with which an object would be deleted that must stay. It
+	// OutcomeProtected is an object that no Cleaner may touch, or whose deletion would also delete a protected object. It
 	// was left alone.
 	OutcomeProtected OutcomeResult = "Protected"
 	// OutcomeDryRun is an object that was not touched because the operator runs with --dry-run, or all acting is stopped.
@@ -76,18 +76,18 @@ const (
 	OutcomeDenied OutcomeResult = "Denied"
 	// OutcomeKindGone is an object whose kind the API server does not serve any more. It is not known what became of it.
 	OutcomeKindGone OutcomeResult = "KindGone"
-	// OutcomeAbandoned is an object that a run that was cut off did not go on with: it had changed, or it was too late. It
-	// was left alone.
+	// OutcomeAbandoned is an object for which a run that was cut off was not resumed: the object had changed, or it was
+	// too late. It was left alone.
 	OutcomeAbandoned OutcomeResult = "Abandoned"
 	// OutcomeNotActed is an object that matched and was left alone because the whole run was stopped: a limit was
 	// exceeded, or the view was not complete.
 	OutcomeNotActed OutcomeResult = "NotActed"
-	// OutcomeInterrupted is an object that the run did not come to before it was stopped.
+	// OutcomeInterrupted is an object that the run did not reach before it was stopped.
 	OutcomeInterrupted OutcomeResult = "Interrupted"
 	// OutcomeNotEvaluated is an object that could not be judged. It was left alone.
 	OutcomeNotEvaluated OutcomeResult = "NotEvaluated"
-	// OutcomeUnknown is an object of which nobody knows whether it was found so: a source that could name it may not be
-	// read. It was left alone.
+	// OutcomeUnknown is an object of which it is not known whether it has the finding: a source that could name it may not
+	// be read. It was left alone.
 	OutcomeUnknown OutcomeResult = "Unknown"
 	// OutcomeFailed is an object that could not be deleted or changed.
 	OutcomeFailed OutcomeResult = "Failed"

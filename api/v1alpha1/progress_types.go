@@ -10,7 +10,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type ProgressPhase string
 
 const (
-	// ProgressWaiting is a run that needs more memory for its scripts than it had, and waits to begin anew with more.
+	// ProgressWaiting is a run that needs more memory for its scripts than it had, and waits to start again with more.
 	ProgressWaiting ProgressPhase = "Waiting"
 	// ProgressListing is a run that reads objects and judges each of them as it comes.
 	ProgressListing ProgressPhase = "Listing"
@@ -24,7 +24,7 @@ const (
 
 // RunProgress is how far a run has come in what it is doing.
 type RunProgress struct {
-	// phase is what the run is doing: Waiting (to begin anew with more memory for its scripts), Listing, Judging, Copying
+	// phase is what the run is doing: Waiting (to start again with more memory for its scripts), Listing, Judging, Copying
 	// or Acting.
 	// +required
 	Phase ProgressPhase `json:"phase"`
@@ -33,12 +33,13 @@ type RunProgress struct {
 	// +optional
 	Kind string `json:"kind,omitempty"`
 
-	// done is how many objects the run has dealt with in this phase; while listing, those that were judged or passed over,
-	// not those that were only read. A list that had to begin anew counts again.
+	// done is how many objects the run has handled in this phase. While listing, these are the objects that were judged or
+	// skipped, not those that were only read. A list that had to start again is counted again.
 	// +required
 	Done int64 `json:"done"`
 
-	// total is how many there are to come to. Absent where that is not known, as while listing.
+	// total is how many objects there are to handle in this phase. Absent when that is not known, for example while
+	// listing.
 	// +optional
 	Total *int64 `json:"total,omitempty"`
 
@@ -46,11 +47,11 @@ type RunProgress struct {
 	// +optional
 	Matched *int64 `json:"matched,omitempty"`
 
-	// rate is how many objects a second the run has dealt with in this phase, on average.
+	// rate is the average number of objects per second that the run has handled in this phase.
 	// +required
 	Rate int64 `json:"rate"`
 
-	// updateTime is when this was so.
+	// updateTime is the time of these values.
 	// +required
 	UpdateTime metav1.Time `json:"updateTime"`
 }

@@ -16,13 +16,13 @@ type ResourceInfo struct {
 	// +optional
 	Resource corev1.ObjectReference `json:"resource,omitempty"`
 
-	// message is the script's message for the object. Before it stands what became of the object where that is not just
-	// what the action says: "being deleted", "gone already", "found gone after the run was cut off" or "not acted on".
+	// message is the script's message for the object. If the outcome is not simply that of the action, the message begins
+	// with the outcome: "being deleted", "gone already", "found gone after the run was cut off" or "not acted on".
 	// +optional
 	Message string `json:"message,omitempty"`
 
 	// fullResource is a copy of the object as it was before the run touched it, as JSON, in base64: with rollback.storage
-	// Report only, and never of a Secret. kubectl cleaner restore does not read it, but the copies in Secrets.
+	// Report only, and never of a Secret. kubectl cleaner restore does not read it. It reads the copies in Secrets.
 	// +optional
 	FullResource []byte `json:"fullResource,omitempty"`
 }
@@ -44,8 +44,8 @@ type ReportSpec struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Report is the result of the last run of the Cleaner of the same name. It is written by each run of a Cleaner with a
-// notification of type CleanerReport, and goes away with the Cleaner.
+// Report is the result of the last run of the Cleaner of the same name. Each run of a Cleaner with a notification of
+// type CleanerReport writes it. It is deleted with the Cleaner.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=reports,scope=Cluster,shortName=clrep,categories=kubecleaner
 // +kubebuilder:printcolumn:name="Action",type=string,JSONPath=`.spec.action`

@@ -18,15 +18,15 @@ type CopyStorage string
 const (
 	// StorageSecret keeps copies in Secrets of the operator's namespace.
 	StorageSecret CopyStorage = "Secret"
-	// StorageReport keeps copies as StorageSecret does, and shows them in the Cleaner's Report too, as k8s-cleaner did;
-	// those of Secrets it does not show.
+	// StorageReport keeps copies as StorageSecret does, and also shows them in the Cleaner's Report, as k8s-cleaner did.
+	// The Report does not show copies of Secrets.
 	StorageReport CopyStorage = "Report"
 	// StorageVolume keeps one file for each object and run below the directory that the operator was given. Copies of
 	// Secrets are in Secrets.
 	StorageVolume CopyStorage = "Volume"
 	// StorageS3 keeps copies in the bucket that the operator was given. Copies of Secrets are in Secrets.
 	StorageS3 CopyStorage = "S3"
-	// StorageNone keeps no copies: what is deleted cannot be brought back.
+	// StorageNone keeps no copies: you cannot restore deleted objects.
 	StorageNone CopyStorage = "None"
 )
 
@@ -47,7 +47,7 @@ type Rollback struct {
 	Storage CopyStorage `json:"storage,omitempty"`
 
 	// retentionSeconds is how long the copies are kept, in seconds. Default 604800, which is seven days. The oldest copies
-	// are dropped earlier when more than 200 runs of the Cleaner keep some, or when those of all Cleaners are too many.
+	// are dropped earlier when more than 200 runs of the Cleaner keep copies, or when all Cleaners together keep too many.
 	// +optional
 	// +kubebuilder:validation:Minimum=60
 	RetentionSeconds *int64 `json:"retentionSeconds,omitempty"`

@@ -49,10 +49,10 @@ type MatchCondition struct {
 	Name string `json:"name"`
 
 	// expression is a CEL expression that is true or false, for example "object.status.phase == 'Failed' && now -
-	// timestamp(object.metadata.creationTimestamp) > duration('24h')". Its variables are object, the object as the API
-	// server sent it, now, the time at which the run began, with finding, finding (type, reason, confidence and since),
-	// with includeEvents, events, with metricQueries, metrics, and, with logSource, logs. Those that look at logs are
-	// asked last.
+	// timestamp(object.metadata.creationTimestamp) > duration('24h')". Its variables are object (the object as the API
+	// server sent it), now (the time at which the run began), finding (type, reason, confidence and since, if the selector
+	// has a finding), events (with includeEvents), metrics (with metricQueries) and logs (with logSource). Conditions that
+	// use logs are evaluated last.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
@@ -97,8 +97,8 @@ type ResourceSelector struct {
 	Namespace string `json:"namespace,omitempty"`
 
 	// namespaceSelector selects namespaces by their labels, as a string in the syntax of kubectl's -l: "env=prod" or
-	// "kubernetes.io/metadata.name notin (a,b)". The namespaces it selects are united with namespace; terminating ones are
-	// skipped. One that matches no namespace selects nothing.
+	// "kubernetes.io/metadata.name notin (a,b)". These namespaces are selected in addition to namespace. Terminating
+	// namespaces are skipped. A namespaceSelector that matches no namespace selects nothing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	NamespaceSelector string `json:"namespaceSelector,omitempty"`
@@ -115,9 +115,9 @@ type ResourceSelector struct {
 	// +kubebuilder:default=true
 	ExcludeDeleted *bool `json:"excludeDeleted,omitempty"`
 
-	// finding selects only objects of which something was found, for example {type: Unused}: that nothing uses them. It
-	// needs the right to list all kinds that could use them: an object is Unknown, and left alone, where one could not be
-	// read. A Delete by a finding needs a blastRadiusLimit. Unset selects objects whatever was found. See
+	// finding selects only objects that have a finding, for example {type: Unused}: nothing uses them. It needs the right
+	// to list all kinds that could use them. If one of these kinds could not be read, an object is Unknown and left alone.
+	// A Delete by a finding needs a blastRadiusLimit. Unset selects objects with and without findings. See
 	// https://github.com/kubecleaner/kubecleaner/blob/main/docs/reference/findings.md
 	// +optional
 	Finding *FindingSelector `json:"finding,omitempty"`
@@ -130,26 +130,26 @@ type ResourceSelector struct {
 	MinAgeSeconds *int64 `json:"minAgeSeconds,omitempty"`
 
 	// matchConditions are CEL expressions, all of which must hold for an object to match, as in a
-	// ValidatingAdmissionPolicy. They are asked before evaluate, which sees only the objects for which they hold.
+	// ValidatingAdmissionPolicy. They are evaluated before evaluate, which sees only the objects for which they hold.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	MatchConditions []MatchCondition `json:"matchConditions,omitempty"`
 
-	// evaluate is a Lua script with a function evaluate(), which looks at one object in the global obj, with finding also
-	// at the global finding (type, reason, confidence and since), and returns a table with matching (bool) and,
+	// evaluate is a Lua script with a function evaluate(). It looks at one object in the global obj and, if finding is
+	// set, at the global finding (type, reason, confidence and since). It returns a table with matching (bool) and,
 	// optionally, message (string). Empty means that every selected object matches.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	Evaluate string `json:"evaluate,omitempty"`
 
-	// metricSource is where metricQueries are asked. Where they cannot be answered, nothing is touched.
+	// metricSource is the service to which metricQueries are sent. If it cannot answer them, nothing is touched.
 	// +optional
 	MetricSource *MetricSource `json:"metricSource,omitempty"`
 
-	// metricQueries are asked once in each run, for the script's global metrics and the variable metrics of
-	// matchConditions: a map of the results by the queries' names. A query that finds no series is not in it.
+	// metricQueries are sent once in each run. The script's global metrics and the variable metrics of matchConditions
+	// have the results: a map by the names of the queries. A query that finds no series is not in it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64

@@ -81,7 +81,7 @@ func (o *dashboardOptions) bind(fs *flag.FlagSet, namespace string) {
 	fs.StringVar(&o.bindAddress, "bind-address", ":8443", "where the page is served, with /healthz and /readyz")
 	fs.StringVar(&o.tlsCertFile, "tls-cert-file", "", "file with the certificate (PEM), read again when it changes")
 	fs.StringVar(&o.tlsPrivateKeyFile, "tls-private-key-file", "", "file with the certificate's key (PEM)")
-	fs.BoolVar(&o.insecureBehindProxy, "insecure-behind-proxy", false, "serve without TLS, to a proxy that ends it: whoever reaches the port some other way can read the tokens of people; the cookie stays Secure, so that browsers must use HTTPS with the proxy")
+	fs.BoolVar(&o.insecureBehindProxy, "insecure-behind-proxy", false, "serve without TLS, behind a proxy that terminates TLS: whoever reaches the port some other way can read the tokens of people; the cookie stays Secure, so that browsers must use HTTPS with the proxy")
 	fs.Var(&o.hosts, "hosts", "comma-separated names, without ports, under which people open the page, such as cleaner.example.com,localhost; required: requests for other names are refused; * means any name")
 	fs.BoolVar(&o.readOnly, "read-only", false, "refuse everything that changes something, whatever the person may do")
 	fs.StringVar(&o.operatorNamespace, "operator-namespace", namespace, "the operator's namespace, where copies are")

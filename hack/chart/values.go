@@ -12,7 +12,7 @@ import (
 
 const valuesHeader = `# Values of the Helm chart
 
-Give values with ` + "`--set NAME=VALUE`" + ` or in a file with ` + "`--values FILE`" + `. A mistake is an error that names the value.
+Give values with ` + "`--set NAME=VALUE`" + ` or in a file with ` + "`--values FILE`" + `. If a value is wrong, Helm reports an error that names the value.
 [Install](../how-to/install.md) shows the usual choices.
 ` + "`make chart`" + ` writes this page from the chart's values.yaml.
 

@@ -63,7 +63,7 @@ func TestUsage(t *testing.T) {
 		{args: "test --now tomorrow x", code: 2, errOut: `--now "tomorrow" is not a time such as 2026-01-31T12:00:00Z`},
 		{args: "test --run ( x", code: 2, errOut: "--run is not a regular expression"},
 		{args: "stop now", code: 2, errOut: `takes no arguments, because it stops all Cleaners; to stop one: kubectl cleaner suspend now`},
-		{args: "__complete res", out: "resume\tResume all acting after a stop, or single Cleaners after a suspend\n"},
+		{args: "__complete res", out: "resume\tResume deletes and changes after a stop, or single Cleaners after a suspend\n"},
 		{args: "version now", code: 2, errOut: `takes no arguments, and was given "now"`},
 
 		{args: "test nowhere", code: 1, errOut: "error: reading nowhere: no such file or directory   [E-FIL-001]\n"},

@@ -68,7 +68,7 @@ var irregular = map[schema.GroupKind]irregularity{
 	storageClassKind: {
 		names: []schema.GroupKind{secretKind},
 		tell:  tellParameters,
-		about: "`parameters` whose names end as those of fields that name Secrets, as in `backendSecretName` (strength Learned)",
+		about: "`parameters` whose names end like the names of fields that name Secrets, for example `backendSecretName` (strength Learned)",
 	},
 	{Group: "scheduling.k8s.io", Kind: "Workload"}:          groupsOfPods,
 	{Group: "scheduling.k8s.io", Kind: "PodGroup"}:          groupsOfPods,
@@ -82,7 +82,7 @@ var irregular = map[schema.GroupKind]irregularity{
 var groupsOfPods = irregularity{
 	names: []schema.GroupKind{priorityClassKind},
 	tell:  tellPriorities,
-	about: "`priorityClassName` in any field of `spec`: groups of Pods may hold groups",
+	about: "`priorityClassName` in any field of `spec`: groups of Pods may contain other groups",
 }
 
 const (

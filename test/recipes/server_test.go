@@ -80,7 +80,7 @@ const page = "# Recipes\n\n" +
 	"Each recipe is a Cleaner that answers one question. All of them only report, until you change their action. The plugin has them. Look for a recipe,\n" +
 	"write its Cleaner to a file, and see what it would find:\n\n" +
 	"```sh\nkubectl cleaner init --list crash\nkubectl cleaner init crash-looping-pods > cleaner.yaml\nkubectl cleaner preview -f cleaner.yaml\n```\n\n" +
-	"The names in the tables lead to what else a recipe may hit, which rights it needs, and how to arm it. Flags of `init` change its kinds, namespaces, time,\n" +
+	"Each name links to a page that says what else the recipe may select, which rights it needs, and how to let it act. Flags of `init` change its kinds, namespaces, time,\n" +
 	"schedule and action: see [Commands](commands.md). `kubectl apply -k config/recipes` installs all recipes.\n\n" +
 	"This page is written by `go test ./test/recipes -run TestGenerated -update`.\n"
 

@@ -36,7 +36,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s, decision: v1alpha1.DecisionApprove}
 	cmd := &cobra.Command{
 		Use:   "approve RUN | CLEANER",
-		Short: "Let the plan of a run be carried out",
+		Short: "Approve the plan of a run",
 		Long: "Shows the plan of a run of a Cleaner with spec.approval, asks once, and approves it with a CleanerApproval. A run then carries\n" +
 			"it out: everything is judged again, and only what is in the plan and still matches is touched. The name of a Cleaner\n" +
 			"means its plan that waits.\n\n" +

@@ -41,7 +41,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		Long: "Ends an active run before its next object, and keeps a waiting run from starting, by an annotation on its Cleaner\n" +
 			"(" + v1alpha1.CancelRunAnnotation + "). What the run did stays done, is in its record, and can be restored. The Cleaner runs\n" +
 			"again when it is due. The annotation also works if another operator resumes the run.\n\n" +
-			"It is an error if the run has not ended after 10 seconds. The name of a Cleaner means its active or waiting run.",
+			"It is an error if the run has not ended after 10 seconds. If you name a Cleaner, its active or waiting run ends.",
 		Example: "  kubectl cleaner cancel unused-configmaps-1795230000\n  kubectl cleaner cancel unused-configmaps",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -15,7 +15,7 @@ func importTable() [][2]string {
 	return [][2]string{
 		{string(ImportNothing), "there is nothing to import in what was given"},
 		{string(ImportLost), "something was not carried over by import"},
-		{string(ImportMistaken), "what is imported is known not to do what it is meant to do"},
-		{string(ImportDiffers), "what is imported behaves in another way, on purpose"},
+		{string(ImportMistaken), "the imported configuration has a known mistake, so it does not do what it is meant to do"},
+		{string(ImportDiffers), "KubeCleaner does something differently from the imported tool, on purpose"},
 	}
 }

@@ -100,8 +100,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "import k8s-cleaner|kyverno|kube-janitor FILE... | --from-cluster",
 		Short: "Write Cleaners from the configuration of another tool",
 		Long: "Prints Cleaners that do what your k8s-cleaner, Kyverno cleanup policies or kube-janitor do. They only report, unless\n" +
-			"--keep-action is given. What could not be carried over is said on the standard error, with the line of the source and what to do;\n" +
-			"then the exit code is 4. A condition that could not be carried over becomes one that nothing fulfils, so that the Cleaner never\n" +
+			"--keep-action is given. If something cannot be carried over, the standard error has the line of the source and what to do, and\n" +
+			"the exit code is 4. A condition that cannot be carried over becomes a condition that no object meets. So the Cleaner never\n" +
 			"selects more than its source.\n\n" +
 			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, an address (https://), or - for the\n" +
 			"standard input.",

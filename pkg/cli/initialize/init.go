@@ -40,10 +40,10 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "init NAME | --list [WORD...]",
 		Short: "Write a Cleaner from a recipe",
 		Long: "Writes the Cleaner of a recipe to the standard output, with comments that say what it finds, what else it may hit, which rights\n" +
-			"it needs, and how to arm it. It only reports, unless --action says otherwise. --list shows the recipes; with WORDs, only those\n" +
-			"that are about all of them or, if there are none, about the most. No cluster is needed.\n\n" +
-			"--for changes the time that the recipe has: how long an object must have been found so, or else the time in its condition, or\n" +
-			"else its age. A flag that the recipe cannot honour is refused.",
+			"it needs, and how to let it act. It only reports, unless you set --action. --list lists the recipes. With WORDs, it lists only the\n" +
+			"recipes that match all words or, if there are none, those that match the most words. No cluster is needed.\n\n" +
+			"--for changes the time of the recipe: how long an object must have had the finding. In recipes without such a time, it changes\n" +
+			"the time in the condition, or else the age. A flag that does not fit the recipe is an error.",
 		Example: "  kubectl cleaner init --list\n  kubectl cleaner init --list crash\n" +
 			"  kubectl cleaner init unused --kind ConfigMap,Secret --for 30d > cleaner.yaml\n" +
 			"  kubectl cleaner init finished-jobs --namespace-selector team=shop --schedule '0 4 * * *' --action Delete > cleaner.yaml",

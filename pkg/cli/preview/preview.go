@@ -57,8 +57,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "preview NAME... | -l SELECTOR | -f FILE",
 		Short: "Show what Cleaners would do now, without doing it",
 		Long: "Judges the objects of the cluster as the operator would, and shows what a run would do with each of them and why. It saves\n" +
-			"and changes nothing: for one object of each kind, it asks the API server, as a dry run, whether it would accept the change,\n" +
-			"and for up to 20 if not.\n\n" +
+			"and changes nothing: it tries the change of one object of each kind on the API server, as a dry run. If the API server\n" +
+			"refuses it, it tries up to 20 objects of that kind.\n\n" +
 			"It reads the cluster with your own rights. With --as system:serviceaccount:NAMESPACE:NAME, it judges with the rights of that\n" +
 			"account, and reads only the Cleaner with yours. An occurrenceThreshold is not applied.\n\n" +
 			"NAME is a Cleaner of the cluster, and SELECTOR chooses those with labels. FILE holds Cleaners: it is a file, a directory, an\n" +

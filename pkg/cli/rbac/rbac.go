@@ -49,8 +49,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			"standard input; NAME is a Cleaner of the cluster, and SELECTOR selects those with labels. A selector gets a Role in its\n" +
 			"namespace, or in those that its namespaceSelector names by kubernetes.io/metadata.name. Any other selector gets a\n" +
 			"ClusterRole. A finding needs the right to list all kinds that could name the object.\n\n" +
-			"The Roles bear the name of the account, so they are also for the other Cleaners of the cluster that name it.\n\n" +
-			"The cluster says which kinds there are: print the Roles again after you install CustomResourceDefinitions.",
+			"The Roles are named after the account. So they also have the rights for the other Cleaners of the cluster that name it.\n\n" +
+			"The Roles depend on the kinds that the cluster has. Print them again after you install CustomResourceDefinitions.",
 		Example: "  kubectl cleaner rbac -f cleaner.yaml\n  kubectl cleaner rbac -f cleaners/ --service-account team-a/cleaner | kubectl apply -f -\n" +
 			"  kubectl cleaner rbac unused-configmaps\n  kubectl cleaner rbac -l team=a",
 		RunE: func(cmd *cobra.Command, args []string) error {

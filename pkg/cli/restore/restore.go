@@ -79,7 +79,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; the API server tries it, and saves nothing")
 	flags.BoolVar(&o.Force, "force", false, "overwrite objects that exist and differ from their copy, undo changes that somebody edited since, and restore objects without fields that their kind does not have any more")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
-	flags.StringVar(&o.copies, "copies-path", "", "of a Cleaner with rollback.storage Volume: where the operator's volume of copies is to be found on this machine")
+	flags.StringVar(&o.copies, "copies-path", "", "for a Cleaner with rollback.storage Volume: the path on this machine of the operator's volume with the copies")
 	flags.BoolVar(&o.Status, "status", false, "restore the status too, if the kind has one")
 	flags.BoolVar(&o.KeepFinalizers, "keep-finalizers", false, "restore the finalizers too; if nothing removes them later, the objects cannot be deleted")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what was restored)")

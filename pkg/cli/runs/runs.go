@@ -50,8 +50,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			"these labels.\n\n" +
 			"With the name of a run, it prints what became of each object: first what failed, then what was done and what matched, and\n" +
 			"last what is protected. If there are more than --limit objects, it first counts them by outcome, kind and namespace.\n" +
-			"--limit 0 lists all that the run was going to touch, and of the others, as of a Scan, as many as fit into 256 KiB. --diff\n" +
-			"compares the run with the one before it, also with -o json. With these flags, the name of a Cleaner means its latest run.\n\n" +
+			"--limit 0 lists all objects that the run was going to touch, and as many others, such as those of a Scan, as fit into\n" +
+			"256 KiB. --diff compares the run with the one before it, also with -o json. With these flags, the name of a Cleaner means its latest run.\n\n" +
 			"-o json and -o yaml print the CleanerRun with every object that the run was going to touch. What does not fit into the\n" +
 			"CleanerRun is in Secrets of the operator's namespace, and you need the right to get them. If they cannot be read, it exits\n" +
 			"with 4.\n\n" +
@@ -82,7 +82,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "of one run, only objects in these namespaces (default: all namespaces)")
 	cluster.BindAllNamespaces(flags, "of one run, objects of all namespaces, which is the default")
 	flags.StringSliceVar(&o.kinds, "kind", nil, "of one run, only objects of these kinds: KIND or KIND.GROUP")
-	flags.BoolVar(&o.diffs, "diff", false, "of one run, only what is otherwise than in the run before")
+	flags.BoolVar(&o.diffs, "diff", false, "of one run, only what differs from the run before")
 	flags.BoolVar(&o.waiting, "waiting", false, "only runs whose plan waits for a person to approve it")
 	flags.IntVar(&o.limit, "limit", 50, "of one run, how many objects to list; 0 lists all that are written down")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml (the CleanerRuns) or name")

@@ -46,7 +46,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		Short: "Show what is unused, idle, finished, failed or stuck in the cluster",
 		Long: "Reads the cluster once, with your own rights, and shows which objects nothing uses, which are idle or finished, and which\n" +
 			"are broken. It installs, saves and changes nothing. An object is unused if the scan read everything that could name it, and\n" +
-			"nothing does. If you may not read all of that, the scan lists the object apart, as unknown. -o role prints the Role that you\n" +
+			"nothing does. If you may not read all of that, the scan lists the object separately, as unknown. -o role prints the Role that you\n" +
 			"need.\n\n" +
 			"With --from, the scan reads manifests instead of a cluster. They count as all objects of each kind that they hold. Of other\n" +
 			"kinds nothing is known, unless you give --complete.\n\n" +

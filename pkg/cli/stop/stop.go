@@ -38,7 +38,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "stop",
-		Short: "Stop all acting at once, in an emergency",
+		Short: "Stop all deletes and changes at once, in an emergency",
 		Long: "Stops the operator from deleting and changing anything, by an annotation on its namespace (" + v1alpha1.StopAnnotation + "). Within about a second\n" +
 			"no run begins another object. Until kubectl cleaner resume, runs only report, and say so. Nothing is restarted.\n\n" +
 			"It is an error if no Cleaner says within 10 seconds that acting is stopped: then the operator is in another namespace, or does not run.\n" +
@@ -57,7 +57,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.stop(cmd.Context()) },
 	}
-	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for everybody who wonders; your name and the time are added")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why you stop, as information for others; your name and the time are added")
 	o.bindAll(cmd, "the operator's namespace")
 	return cmd
 }
@@ -67,7 +67,7 @@ func ResumeCommand(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "resume [NAME ... | -l SELECTOR]",
-		Short: "Resume all acting after a stop, or single Cleaners after a suspend",
+		Short: "Resume deletes and changes after a stop, or single Cleaners after a suspend",
 		Long: "Without a name, undoes kubectl cleaner stop: removes the annotation " + v1alpha1.StopAnnotation + " from the operator's namespace. Runs that\n" +
 			"were stopped are not repeated: the next run of each Cleaner judges everything again, and acts. Suspended Cleaners stay\n" +
 			"suspended.\n\n" +
