@@ -23,9 +23,9 @@ const (
 	shortestMention = 4
 )
 
-// mentions are the words that stand in what Pods are given as text: arguments, the values of variables, annotations;
-// and what is a word in a custom resource. That a name stands there proves nothing, but somebody may read the object by
-// it.
+// mentions are the words that stand in what Pods are given as text: arguments, the values of variables, annotations,
+// attributes of volumes; and what is a word in a custom resource. That a name stands there proves nothing, but somebody
+// may read the object by it.
 type mentions struct {
 	// of is the only namespace whose names matter. Empty for all.
 	of    string
@@ -41,6 +41,9 @@ var textIn = []string{
 	"args[]", "command[]", "env[].value", "lifecycle.*.exec.command[]",
 	"livenessProbe.exec.command[]", "readinessProbe.exec.command[]", "startupProbe.exec.command[]",
 }
+
+// driverText is what the spec of a Pod gives the driver of a volume.
+const driverText = "volumes[].csi.volumeAttributes.*"
 
 // containersIn are the lists of containers in a PodSpec.
 var containersIn = []string{"containers[]", "initContainers[]", "ephemeralContainers[]"}
@@ -68,6 +71,7 @@ func (n *node) noteText(s Source) {
 		mark(join(template, "metadata.annotations.*"))
 	}
 	for _, spec := range specs {
+		mark(join(spec, driverText))
 		for _, containers := range containersIn {
 			for _, path := range textIn {
 				mark(join(join(spec, containers), path))
