@@ -44,7 +44,8 @@ func TestScanOfManifests(t *testing.T) {
 		"name-once":     "scan --from expired.yaml --complete -o name",
 		"kinds-unknown": complete + "-n shop --kind deploymnet,confgimap,sc", "types-unknown": complete + "--type Unsued,nothing", "confidence": complete + "-o name --min-confidence CERTAIN",
 		"dangling": complete + "--from ingress.yaml --type Dangling -o name", "not-dangling": complete + "--from ingress.yaml --kind ing -o name",
-		"nothing":      complete + "--kind netpol",
+		"nothing":       complete + "--kind netpol",
+		"one-namespace": "scan --from one-namespace.yaml --limit 0", "one-namespace-complete": "scan --from one-namespace.yaml --limit 0 --complete",
 		"kind-unknown": complete + "--kind deploymnet", "kind-scope": complete + "-n shop --kind sc", "kind-type": complete + "--kind cm --type Idle", "type-unknown": complete + "--type Unsued",
 		"namespace-unknown": complete + "-n shpo", "exclude-wrong": complete + "--exclude a/b/c/d", "selector-wrong": complete + "-l a=b=c", "complete-alone": "scan --complete",
 		"references-wrong": complete + "--references dump.yaml", "from-context": complete + "--context prod", "from-as": complete + "--as dev", "role-of-manifests": complete + "-o role",
@@ -80,7 +81,7 @@ func TestCountsOfManifestsWithUnknownGroups(t *testing.T) {
 	for name, test := range map[string]struct{ args, says, hint string }{
 		"whole":   {"scan --complete", "in 19 of at least 21 kinds", "CustomResourceDefinitions of these groups"},
 		"why":     {"why cm/shop/a --complete", "in 19 of at least 21 kinds", "CustomResourceDefinitions of these groups"},
-		"in part": {"scan", "in 1 of at least 21 kinds", "give --complete"},
+		"in part": {"scan", "1 of at least 21 kinds that can name it could be read, in one namespace only", "give --complete"},
 		"no kind": {"scan --kind Service", "Nothing is known: the manifests hold no object of a kind that the scan looks for.\n", "give --complete"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,6 +33,7 @@ func TestWhyOfManifests(t *testing.T) {
 		"selected": complete + "--from selected.yaml svc/shop/front", "unnamed": complete + "ns/shop", "accounts": complete + "--from selected.yaml sa/shop/front",
 		"exempt": complete + "--from exempt.yaml cm/shop/dashboard", "namespace-flag": complete + "cm/used -n shop", "namespace-other": complete + "cm/shop/used -n web",
 		"namespace-scope": complete + "sc/fast -n shop",
+		"one-namespace":   "why --from one-namespace.yaml clusterrolebinding/of-another-namespace",
 		"declared":        complete + "--from shop.yaml --references references.yaml cm/shop/unused",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,6 +38,9 @@ type Options struct {
 	Now time.Time
 	// Namespace is the only one whose objects are judged, where not all were read. Empty for all.
 	Namespace string
+	// OnlyOf is the one namespace of which there are objects, where what other namespaces hold is not known. Each list is
+	// then also passed to UnreadElsewhere.
+	OnlyOf string
 	// Include says which objects may be told of. The others are judged, and count as users, all the same. Nil for all.
 	Include func(object.Object) bool
 	// Watched are objects of which all references are kept, as evidence: what can name them is read in any case.

@@ -110,7 +110,7 @@ func (f *Finder) uncounted(matters func(object.Kind) bool) []Unread {
 			kinds = append(kinds, kind.GroupKind())
 		}
 	}
-	unread := f.unreadOf(kinds...)
+	unread := f.unreadAnywhere(kinds...)
 	for group := range f.Unserved {
 		if err := f.unserved(group); err != nil {
 			unread = append(unread, Unread{Kind: schema.GroupKind{Group: group, Kind: "*"}, Err: err})
@@ -135,7 +135,7 @@ func lookIdleNode(_ *Finder, o *object.Parts) *candidate {
 			return nil
 		}
 		found.Reason = "it runs no Pod but those of DaemonSets"
-		if found.Unknown = f.unreadOf(pods); len(found.Unknown) == 0 {
+		if found.Unknown = f.unreadAnywhere(pods); len(found.Unknown) == 0 {
 			found.Confidence = v1alpha1.ConfidenceLikely
 		}
 		return &found
@@ -183,7 +183,7 @@ func lookDefinition(_ *Finder, o *object.Parts) *candidate {
 			return nil
 		}
 		found.Reason = "there is no " + kind.Kind + " in any namespace"
-		if found.Unknown = f.unreadOf(kind); len(found.Unknown) == 0 {
+		if found.Unknown = f.unreadAnywhere(kind); len(found.Unknown) == 0 {
 			found.Confidence = v1alpha1.ConfidenceLikely
 		}
 		return &found

@@ -99,7 +99,7 @@ func decideVolume(f *Finder, found Finding) *Finding {
 	if f.awaited[found.Name] {
 		return nil
 	}
-	if found.Unknown = f.unreadOf(claims); len(found.Unknown) > 0 {
+	if found.Unknown = f.unreadAnywhere(claims); len(found.Unknown) > 0 {
 		found.Confidence = ""
 		found.Reason += ", but nobody can tell whether another claim asks for it"
 	}

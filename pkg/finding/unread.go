@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,8 @@ func (f *Finder) isAbsent(name graph.Name) bool {
 // cannotTell says why it is not known whether an object exists.
 func (f *Finder) cannotTell(name graph.Name) []Unread {
 	unread := f.unreadOf(name.GroupKind)
-	if err := f.elsewhere[name.GroupKind]; len(unread) == 0 && err != nil && name.Namespace != f.Namespace {
+	if err := f.elsewhere[name.GroupKind]; len(unread) == 0 && err != nil &&
+		name.Namespace != cmp.Or(f.OnlyOf, f.Namespace) {
 		unread = append(unread, Unread{Kind: name.GroupKind, Err: err, Elsewhere: true})
 	}
 	return unread
@@ -58,18 +60,26 @@ func (f *Finder) unreadOf(kinds ...schema.GroupKind) (unread []Unread) {
 	return unread
 }
 
-// unreadUsers are the sources that could not be read and might name an object of a kind. One that could be read in the
-// one namespace counts, if its objects can name some of other namespaces.
-func (f *Finder) unreadUsers(sources []schema.GroupKind, of schema.GroupKind) []Unread {
-	unread := f.unreadOf(sources...)
-	for _, source := range sources {
-		isKnown := func(other Unread) bool { return other.Kind == source }
-		if err := f.elsewhere[source]; err != nil && f.Table.NamesElsewhere(source, of) &&
-			!slices.ContainsFunc(unread, isKnown) {
-			unread = append(unread, Unread{Kind: source, Err: err, Elsewhere: true})
+// unreadAnywhere are those of the kinds of which not all objects of all namespaces could be read, each once.
+func (f *Finder) unreadAnywhere(kinds ...schema.GroupKind) []Unread {
+	unread := f.unreadOf(kinds...)
+	for _, kind := range kinds {
+		isKnown := func(other Unread) bool { return other.Kind == kind }
+		if err := f.elsewhere[kind]; err != nil && !slices.ContainsFunc(unread, isKnown) {
+			unread = append(unread, Unread{Kind: kind, Err: err, Elsewhere: true})
 		}
 	}
 	return unread
+}
+
+// unreadUsers are the sources that could not be read and might name an object of a kind. One that could be read in the
+// one namespace counts, if its objects can name some of other namespaces.
+func (f *Finder) unreadUsers(sources []schema.GroupKind, of schema.GroupKind) []Unread {
+	kind, served := f.served[of]
+	inAnyNamespace := served && !kind.Namespaced // what is cluster-scoped may be used in any
+	return slices.DeleteFunc(f.unreadAnywhere(sources...), func(u Unread) bool {
+		return u.Elsewhere && !inAnyNamespace && !f.Table.NamesElsewhere(u.Kind, of)
+	})
 }
 
 // Sources are the kinds that can show that an object of the kind is used: those that were searched, and those that

@@ -33,6 +33,8 @@ type Options struct {
 	// Namespace is the one that is read. Empty for the whole cluster. Without all of it, nothing can be said of objects
 	// that are cluster-scoped.
 	Namespace string
+	// OnlyOf is the one namespace of which there are objects, where what other namespaces hold is not known.
+	OnlyOf string
 	// Include says which objects may be reported. The others are judged, and count as users, all the same. Nil for all.
 	Include func(object.Object) bool
 	// Watched are objects of which all references are kept, as evidence.
@@ -75,7 +77,8 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 	}
 	return finding.New(finding.Options{
 		Table: table, Served: catalog.Kinds, Unserved: unserved, Wanted: options.Wanted, Now: options.Now,
-		Namespace: options.Namespace, Include: options.Include, Watched: options.Watched, EachDialect: options.EachDialect,
+		Namespace: options.Namespace, OnlyOf: options.OnlyOf, Include: options.Include, Watched: options.Watched,
+		EachDialect: options.EachDialect,
 	}), nil
 }
 

@@ -34,6 +34,9 @@ type Observer struct {
 // errNotReached is why lists were not read after the survey was stopped.
 var errNotReached = errors.New("it was not read: the search was stopped before its end")
 
+// errOnlyOf is why nothing is known of other namespaces, where there are objects of one only.
+var errOnlyOf = errors.New("there are objects of one namespace only, and what others hold is not known")
+
 // Read reads all that the finder needs, of one namespace or, with an empty one, of the whole cluster. The memory may be
 // nil. When it is stopped by its context, the finder knows which lists were not read: what it finds then is right, but
 // not all.
@@ -103,6 +106,9 @@ func (r *reading) list(ctx context.Context, list finding.List) error {
 func (r *reading) readAllowed(ctx context.Context, list finding.List) (elsewhere bool, err error) {
 	in := namespaceOf(list, r.namespace)
 	err = r.read(ctx, list, in)
+	if err == nil && in == "" && list.Kind.Namespaced && r.finder.OnlyOf != "" {
+		return true, errOnlyOf
+	}
 	if !apierrors.IsForbidden(err) || in == r.namespace || !list.Kind.Namespaced {
 		return false, err
 	}

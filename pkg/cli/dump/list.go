@@ -5,6 +5,7 @@ package dump
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net/url"
 	"strings"
@@ -63,6 +64,25 @@ func (f fieldsOf) Get(field string) string {
 		return value.Text()
 	}
 	return value.String()
+}
+
+// OnlyNamespace is the namespace that all namespaced objects are of, where it is not known what others hold. Empty when
+// they are of several or none, or when they are said to be all that there is.
+func (d *Cluster) OnlyNamespace() (only string) {
+	if !d.Partial {
+		return ""
+	}
+	for _, kinds := range d.served {
+		for _, kind := range kinds {
+			for _, m := range kind.objects {
+				if m.namespace != "" && only != "" && m.namespace != only {
+					return ""
+				}
+				only = cmp.Or(m.namespace, only)
+			}
+		}
+	}
+	return only
 }
 
 // HasNamespace reports whether any manifest is of the namespace.

@@ -202,6 +202,9 @@ func (s *Reading) Look(ctx context.Context, options survey.Options) error {
 	progress.Begin("reading schemas", true)
 	options.Now, options.Declared, options.Catalog, options.Namespace = s.Options.Now(), s.declared, &s.Catalog,
 		s.Namespace
+	if s.Dump != nil {
+		options.OnlyOf = s.Dump.OnlyNamespace()
+	}
 	finder, err := survey.New(ctx, s.Reader, options)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
