@@ -58,6 +58,19 @@ func TestScanOfManifests(t *testing.T) {
 	}
 }
 
+// TestScanUnknownWins: a list of which something is unknown is not whole, whatever else was found.
+func TestScanUnknownWins(t *testing.T) {
+	t.Chdir("testdata/scan")
+	for line, want := range map[string]int{
+		"--complete": codes.ExitPartial, "--complete --fail-on-findings": codes.ExitPartial, "--fail-on-findings": codes.ExitPartial,
+		"--complete --kind cm --fail-on-findings": codes.ExitFindings,
+	} {
+		if got := call(t.Context(), t, "", nil, strings.Fields("scan --from unserved.yaml "+line)...); got.code != want {
+			t.Errorf("scan %s: exit %d, want %d:\n%s%s", line, got.code, want, got.out, got.errOut)
+		}
+	}
+}
+
 // TestScanOfTheStandardInput reads manifests that another program prints.
 func TestScanOfTheStandardInput(t *testing.T) {
 	text, err := os.ReadFile("testdata/scan/dump.yaml")

@@ -208,12 +208,12 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 	if err := j.tellUnread(r); err != nil {
 		return err
 	}
-	if j.failOn > 0 && int64(len(r.Findings)) >= j.failOn {
-		return terminal.Quit(codes.ExitFindings)
-	}
 	j.hint(r)
-	if len(r.Unknown) > 0 {
+	switch {
+	case len(r.Unknown) > 0: // the list is not whole, whatever is in it
 		return terminal.Quit(codes.ExitPartial)
+	case j.failOn > 0 && int64(len(r.Findings)) >= j.failOn:
+		return terminal.Quit(codes.ExitFindings)
 	}
 	return nil
 }

@@ -53,8 +53,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			"the manifests hold all that there is.\n\n" +
 			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.\n\n" +
 			"It exits with 0 if nothing is unknown, with 3 if it found something and you gave --fail-on-findings, with 4 if something\n" +
-			"could not be read or is unknown, with 1 after an error, and with 2 after wrong usage. Ctrl-C shows what is known so far, and\n" +
-			"exits with 130.",
+			"could not be read or is unknown, whatever it found, with 1 after an error, and with 2 after wrong usage. Ctrl-C shows what is\n" +
+			"known so far, and exits with 130.",
 		Example: "  kubectl cleaner scan\n" +
 			"  kubectl cleaner scan -n shop --type Unused\n" +
 			"  kubectl cleaner scan --kind cm,secret --exclude 'kube-*' --exclude 'ConfigMap/*-lock'\n" +
