@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,8 +34,9 @@ func TestWhyOfManifests(t *testing.T) {
 		"selected": complete + "--from selected.yaml svc/shop/front", "unnamed": complete + "ns/shop", "accounts": complete + "--from selected.yaml sa/shop/front",
 		"exempt": complete + "--from exempt.yaml cm/shop/dashboard", "namespace-flag": complete + "cm/used -n shop", "namespace-other": complete + "cm/shop/used -n web",
 		"namespace-scope": complete + "sc/fast -n shop",
-		"one-namespace":   "why --from one-namespace.yaml clusterrolebinding/of-another-namespace",
-		"declared":        complete + "--from shop.yaml --references references.yaml cm/shop/unused",
+		"unserved":        "why --from unserved.yaml --complete hpa/shop/front", "unserved-json": "why --from unserved.yaml --complete hpa/shop/front -o json",
+		"one-namespace": "why --from one-namespace.yaml clusterrolebinding/of-another-namespace",
+		"declared":      complete + "--from shop.yaml --references references.yaml cm/shop/unused",
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := strings.Fields(line)
@@ -83,6 +85,28 @@ func TestWhyForbidden(t *testing.T) {
 	result, got := why("unused")
 	if got.code != codes.ExitPartial || result.Used != nil || len(result.NotReadable) < 5 || !strings.Contains(got.errOut, "hint: you need more rights") {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// TestWhyOfAnUnknownVerdict: what is used by nothing may be of use all the same, when what it is for could not be read.
+func TestWhyOfAnUnknownVerdict(t *testing.T) {
+	s := newSite(t)
+	s.populate()
+	target := autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "gone"}
+	must(t, s.Create(t.Context(), &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "front"}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target, MaxReplicas: 3},
+	}))
+	user := s.user(rbacv1.PolicyRule{APIGroups: []string{"autoscaling"}, Resources: []string{"*"}, Verbs: []string{"get", "list"}})
+	got := s.call(t.Context(), nil, "why", "hpa/front", "-n", s.namespace, "--as", user)
+	if out := s.plain(got.out); got.code != codes.ExitPartial || !strings.HasPrefix(out, "HorizontalPodAutoscaler NS/front: it is not known whether it is used.\nIt may be Unused: ") ||
+		!strings.Contains(out, "\nNot readable, because you may not list them: Deployment.\n") ||
+		!strings.HasSuffix(s.plain(got.errOut), "error: 1 kind could not be read: Deployment\nhint: you need the right to list deployments.apps; this prints the Role for that: "+
+			s.plain("kubectl cleaner scan -n NS --kubeconfig "+s.kubeconfig+" --as "+user+" -o role")+"   [E-SCN-001]\n") {
+		t.Errorf("exit %d:\n%s%s", got.code, out, got.errOut)
+	}
+	got = s.call(t.Context(), nil, "why", "hpa/front", "-n", s.namespace)
+	if out := s.plain(got.out); got.code != codes.ExitDone || !strings.Contains(out, "\nIt is Unused (Certain): ") {
+		t.Errorf("with all rights, exit %d:\n%s%s", got.code, out, got.errOut)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -218,13 +217,10 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// where are the flags that say what is read, and narrowing those that say what is shown, too.
-var (
-	where     = []string{"from", "complete", "references", "operator-namespace", "kubeconfig", "context", "as"}
-	narrowing = append(
-		[]string{"namespace", "all-namespaces", "selector", "kind", "type", "min-confidence", "exclude"},
-		where...)
-)
+// narrowing are the flags that say what is shown, and what is read.
+var narrowing = append(
+	[]string{"namespace", "all-namespaces", "selector", "kind", "type", "min-confidence", "exclude"},
+	search.Where...)
 
 // hint says how to go on, to people.
 func (j *job) hint(r *Result) {
@@ -240,39 +236,13 @@ func (j *job) hint(r *Result) {
 		bold,
 		terminal.Program,
 		terminal.ShellWord(terminal.OneLine(first.Ref().String())),
-		given(j.flags, where...),
+		search.Given(j.flags, search.Where...),
 	)
 	fmt.Fprintf(
 		j.ErrOut,
 		"%s Cleaners that look for the same on a schedule: %s scan%s -o cleaner > cleaner.yaml\n",
 		bold,
 		terminal.Program,
-		given(j.flags, narrowing...),
+		search.Given(j.flags, narrowing...),
 	)
-}
-
-// given are those of the flags that were given, as they may be given again.
-func given(flags *pflag.FlagSet, names ...string) string {
-	var text strings.Builder
-	for _, name := range names {
-		flag := flags.Lookup(name)
-		if flag == nil || !flag.Changed {
-			continue
-		}
-		values := []string{flag.Value.String()}
-		if several, ok := flag.Value.(pflag.SliceValue); ok {
-			values = several.GetSlice()
-		}
-		for _, value := range values {
-			switch {
-			case flag.Value.Type() == "bool":
-				fmt.Fprintf(&text, " --%s", name)
-			case flag.Shorthand != "":
-				fmt.Fprintf(&text, " -%s %s", flag.Shorthand, terminal.ShellWord(terminal.OneLine(value)))
-			default:
-				fmt.Fprintf(&text, " --%s %s", name, terminal.ShellWord(terminal.OneLine(value)))
-			}
-		}
-	}
-	return text.String()
 }

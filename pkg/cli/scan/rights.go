@@ -124,7 +124,7 @@ func (j *job) tellRights(r *Result, forbidden []search.Unread) {
 		"%s the Role for that, and how to bind it: %s scan%s -o role\n",
 		hint,
 		terminal.Program,
-		given(j.flags, narrowing...),
+		search.Given(j.flags, narrowing...),
 	)
 }
 

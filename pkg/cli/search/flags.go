@@ -46,3 +46,35 @@ func (v notEmpty) Set(text string) error {
 	}
 	return v.Value.Set(text)
 }
+
+// Connecting are the flags that say which cluster to ask, and as whom; and Where those that say what is read.
+var (
+	Connecting = []string{"kubeconfig", "context", "as"}
+	Where      = append([]string{"from", "complete", "references", "operator-namespace"}, Connecting...)
+)
+
+// Given are those of the flags that were given, as they may be given again.
+func Given(flags *pflag.FlagSet, names ...string) string {
+	var text strings.Builder
+	for _, name := range names {
+		flag := flags.Lookup(name)
+		if flag == nil || !flag.Changed {
+			continue
+		}
+		values := []string{flag.Value.String()}
+		if several, ok := flag.Value.(pflag.SliceValue); ok {
+			values = several.GetSlice()
+		}
+		for _, value := range values {
+			switch {
+			case flag.Value.Type() == "bool":
+				fmt.Fprintf(&text, " --%s", name)
+			case flag.Shorthand != "":
+				fmt.Fprintf(&text, " -%s %s", flag.Shorthand, terminal.ShellWord(terminal.OneLine(value)))
+			default:
+				fmt.Fprintf(&text, " --%s %s", name, terminal.ShellWord(terminal.OneLine(value)))
+			}
+		}
+	}
+	return text.String()
+}

@@ -120,7 +120,7 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 	r.Users = usersOf(j.Finder.Graph().Evidence(j.name), use)
 	j.searchedBy(r)
 	used := use.IsUsed()
-	if used || len(r.NotReadable) == 0 && !use.Read {
+	if unsure := j.addUnknown(r); used || !unsure && !use.Read {
 		r.Used = &used
 	}
 	if j.found != nil {
@@ -198,30 +198,6 @@ func usersOf(evidence []graph.Evidence, use graph.Use) []user {
 
 func userOf(name graph.Name, path string) search.User {
 	return search.User{Kind: name.Kind, Group: name.Group, Namespace: name.Namespace, Name: name.Name, Path: path}
-}
-
-// searchedBy tells which of the kinds that can name the object were read.
-func (j *job) searchedBy(r *Result) {
-	searched, unread := j.Finder.Sources(j.name.GroupKind)
-	for _, kind := range searched {
-		r.Searched = append(r.Searched, kind.Kind)
-	}
-	for _, u := range unread {
-		found := search.Unread{
-			Kind:      u.Kind.Kind,
-			Group:     u.Kind.Group,
-			Elsewhere: u.Elsewhere,
-			Forbidden: apierrors.IsForbidden(u.Err),
-			Error:     terminal.OneLine(u.Err.Error()),
-		}
-		if i := slices.IndexFunc(
-			j.Unread,
-			func(list search.UnreadList) bool { return list.Kind.GroupKind() == u.Kind },
-		); i >= 0 {
-			found = j.Describe(j.Unread[i])
-		}
-		r.NotReadable = append(r.NotReadable, found)
-	}
 }
 
 // nearest is who names something of almost the same name, which does not exist: a live read proves that.

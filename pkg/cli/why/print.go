@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
@@ -189,7 +188,7 @@ func (j *job) printSearched(r *Result, say func(string, ...any)) {
 	}
 	var forbidden []string
 	for _, u := range r.NotReadable {
-		if u.Forbidden || j.Dump != nil && u.Kind != "*" {
+		if u.Forbidden || j.Dump != nil && !j.Complete && u.Kind != "*" {
 			forbidden = append(forbidden, u.Words())
 		} else {
 			say("Not readable: %s: %s", u.Words(), u.Error)
@@ -241,8 +240,8 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		j.Note("the run keeps no copy of it, so it cannot be restored")
 	case !r.Exists && j.unsure == nil:
 		return j.noObject(ctx)
-	case r.Used == nil && len(r.NotReadable) > 0:
-		return j.unreadable(r.NotReadable)
+	case r.isUnknown():
+		return j.unreadable(r)
 	case len(r.Cleaners) > 0:
 		fmt.Fprintf(
 			j.ErrOut,
@@ -254,23 +253,4 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		)
 	}
 	return nil
-}
-
-// unreadable says that it is not known whether anything uses the object, and how to find out.
-func (j *job) unreadable(unread []search.Unread) error {
-	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete}
-	f.Err = fmt.Errorf(
-		"%s could not be read: %s",
-		terminal.Counted(len(unread), "kind"),
-		search.UnreadWords(unread),
-	)
-	switch {
-	case j.Dump != nil && j.Complete:
-		f.Hint = search.SchemasHint
-	case j.Dump != nil:
-		f.Hint = "if the cluster has none of them, give --complete"
-	case slices.ContainsFunc(unread, func(u search.Unread) bool { return u.Forbidden }):
-		f.Hint = "you need more rights; " + terminal.Program + " scan -o role prints the Role that gives them"
-	}
-	return f
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -42,7 +43,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"deleted it, when and why, and how to restore it.\n\n" +
 			"KIND is a name, a plural or a short name. Add the group after a dot where it is needed. Everything is read with your own\n" +
 			"rights.\n\n" +
-			"It exits with 0 if there is an answer, with 4 if something that may use the object could not be read, with 2 after wrong\n" +
+			"It exits with 0 if there is an answer, with 4 if it is not known because something could not be read, with 2 after wrong\n" +
 			"usage, and with 1 after any other error, also if the object does not exist and no recorded run deleted it.",
 		Example: "  kubectl cleaner why ConfigMap/shop/settings\n" +
 			"  kubectl cleaner why pvc/data-0 -n shop -o json\n" +
@@ -71,8 +72,9 @@ func Command(s *terminal.Session) *cobra.Command {
 type job struct {
 	*options
 	*search.Reading
-	name graph.Name
-	of   object.Kind
+	flags *pflag.FlagSet
+	name  graph.Name
+	of    object.Kind
 	// found is the object. Nil of one that does not exist.
 	found *object.Object
 	// unsure is why it is not known whether it exists.
@@ -99,7 +101,7 @@ func (o *options) run(cmd *cobra.Command, text string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	job := &job{options: o}
+	job := &job{options: o, flags: cmd.Flags()}
 	if err := job.read(ctx, cmd, wanted); err != nil {
 		return terminal.OrInterrupted(ctx, err)
 	}

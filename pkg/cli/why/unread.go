@@ -1,0 +1,126 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+)
+
+// searchedBy tells which of the kinds that can name the object were read.
+func (j *job) searchedBy(r *Result) {
+	searched, unread := j.Finder.Sources(j.name.GroupKind)
+	for _, kind := range searched {
+		r.Searched = append(r.Searched, kind.Kind)
+	}
+	for _, u := range unread {
+		r.NotReadable = append(r.NotReadable, j.describe(u))
+	}
+}
+
+// describe is a source that could not be read, for programs.
+func (j *job) describe(u finding.Unread) search.Unread {
+	if i := j.listOf(u); i >= 0 {
+		return j.Describe(j.Unread[i])
+	}
+	return search.Unread{
+		Kind:      u.Kind.Kind,
+		Group:     u.Kind.Group,
+		Elsewhere: u.Elsewhere,
+		Forbidden: apierrors.IsForbidden(u.Err),
+		Error:     terminal.OneLine(u.Err.Error()),
+	}
+}
+
+// listOf is the index of the list of a source that could not be read. It is negative when another cause makes it
+// unknown what the source says.
+func (j *job) listOf(u finding.Unread) int {
+	return slices.IndexFunc(j.Unread, func(list search.UnreadList) bool { return list.Kind.GroupKind() == u.Kind })
+}
+
+// addUnknown adds what makes it unknown whether something is to be found of the object. It reports whether something
+// could not be read that may use it.
+func (j *job) addUnknown(r *Result) (unsure bool) {
+	unsure = len(r.NotReadable) > 0
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		unsure = unsure || f.Type == v1alpha1.FindingUnused && len(f.Of.Unknown) > 0
+		for _, u := range f.Of.Unknown {
+			if u.Err == nil || u.Kind == j.name.GroupKind && j.listOf(u) < 0 {
+				continue // somebody may read the object: that is no list
+			}
+			if described := j.describe(u); !slices.Contains(r.NotReadable, described) {
+				r.NotReadable = append(r.NotReadable, described)
+			}
+		}
+	}
+	return unsure
+}
+
+// isUnknown reports whether there is no whole answer.
+func (r *Result) isUnknown() bool {
+	return r.Used == nil && len(r.NotReadable) > 0 ||
+		slices.ContainsFunc(r.Findings, func(f search.Finding) bool { return len(f.Of.Unknown) > 0 })
+}
+
+// unreadable says that it is not known whether anything uses the object, and how to find out.
+func (j *job) unreadable(r *Result) error {
+	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete}
+	unread := r.NotReadable
+	if len(unread) == 0 {
+		f.Err = errors.New("it is not known whether " + terminal.OneLine(j.name.String()) + " is used")
+		return f
+	}
+	f.Err = fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "kind"), search.UnreadWords(unread))
+	switch {
+	case j.Dump != nil && j.Complete:
+		f.Hint = search.SchemasHint
+	case j.Dump != nil:
+		f.Hint = "if the cluster has none of them, give --complete"
+	case slices.ContainsFunc(unread, func(u search.Unread) bool { return u.Forbidden }):
+		f.Hint = "you need " + rightsFor(unread) + "; this prints the Role for that: " + j.scan() + " -o role"
+	}
+	return f
+}
+
+// rightsFor names the rights that are missing, when they are few.
+func rightsFor(unread []search.Unread) string {
+	var lists []string
+	for _, u := range unread {
+		if !u.Forbidden || u.Resource == "" {
+			continue
+		}
+		list := strings.TrimSuffix(u.Resource+"."+u.Group, ".")
+		if u.Namespace != "" {
+			list += " in namespace " + u.Namespace
+		}
+		lists = append(lists, list)
+	}
+	if len(lists) == 0 || len(lists) > mostRights {
+		return "more rights"
+	}
+	return "the right to list " + strings.Join(lists, ", ")
+}
+
+// mostRights is how many missing rights are named one by one.
+const mostRights = 3
+
+// scan is the command that looks for findings where the object is.
+func (j *job) scan() string {
+	in := ""
+	if j.Namespace != "" {
+		in = " -n " + terminal.ShellWord(terminal.OneLine(j.Namespace))
+	}
+	return terminal.Program + " scan" + in + search.Given(j.flags, search.Where...)
+}
