@@ -14,6 +14,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
@@ -54,7 +55,7 @@ func TestWhyOfACluster(t *testing.T) {
 	got := s.call(t.Context(), nil, "why", "ConfigMap/"+s.namespace+"/labelled")
 	if got.code != codes.ExitDone || !strings.HasPrefix(s.plain(got.out), "ConfigMap NS/labelled is used by nothing.\nIt is Unused (Likely): none of ") ||
 		!strings.Contains(s.plain(got.out), "\nCleaners that may select it, by kind, namespace and labels; their conditions and scripts were not asked:\n  unused-NS   Delete, resourceSelectors[0]\n") ||
-		s.plain(got.errOut) != "hint: whether a Cleaner would touch it: kubectl cleaner preview unused-NS --only ConfigMap/NS/labelled\n" {
+		s.plain(got.errOut) != "hint: whether a Cleaner would touch it: kubectl cleaner preview unused-NS --only ConfigMap/NS/labelled --kubeconfig KUBECONFIG\n" {
 		t.Errorf("exit %d: %s%s", got.code, s.plain(got.out), s.plain(got.errOut))
 	}
 	got = s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/used")
@@ -63,6 +64,42 @@ func TestWhyOfACluster(t *testing.T) {
 	}
 	s.wants(s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/usedd"), codes.ExitError, "",
 		"error: there is no ConfigMap NS/usedd in the cluster, and no run that is on record deleted it\nhint: did you mean \"ConfigMap/NS/used\"?   [E-WHY-001]\n")
+}
+
+// TestWhyOfCleanersThatDoNotRun says which of them are not ready, and prints a command that works for another.
+func TestWhyOfCleanersThatDoNotRun(t *testing.T) {
+	s := newSite(t)
+	s.configMap("old", map[string]string{"unused": "true"})
+	broken := s.cleaner(func(c *v1alpha1.Cleaner) {
+		c.Name = "broken-" + s.namespace
+		c.Spec.ResourcePolicySet.ResourceSelectors[0].MatchConditions = []v1alpha1.MatchCondition{{Name: "a", Expression: "object.nothing("}}
+	})
+	broken.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidExpression, LastTransitionTime: metav1.Now(),
+	}}
+	must(t, s.Status().Update(t.Context(), broken))
+	got := s.call(t.Context(), nil, "why", "cm/old", "-n", s.namespace)
+	if s.plain(got.errOut) != "" || !strings.HasSuffix(s.plain(got.out), "\n  broken-NS   Delete, resourceSelectors[0], not ready: InvalidExpression\n") {
+		t.Errorf("%s%s", s.plain(got.out), s.plain(got.errOut))
+	}
+	s.cleaner()
+	admin := rbacv1.Subject{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "admin-" + s.namespace}
+	must(t, s.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: admin.Name}, Subjects: []rbacv1.Subject{admin}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+	}))
+	config, err := clientcmd.LoadFromFile(s.kubeconfig)
+	must(t, err)
+	for _, args := range [][]string{{}, {"--context", config.CurrentContext, "--as", admin.Name}} {
+		got = s.call(t.Context(), nil, append([]string{"why", "cm/old", "-n", s.namespace}, args...)...)
+		_, hint, _ := strings.Cut(got.errOut, "hint: whether a Cleaner would touch it: kubectl cleaner ")
+		if want := s.plain(strings.Join(append([]string{"preview", "unused-NS", "--only", "ConfigMap/NS/old", "--kubeconfig", s.kubeconfig}, args...), " ")); strings.TrimSpace(s.plain(hint)) != want {
+			t.Errorf("%v: got %swant %s", args, s.plain(got.errOut), want)
+			continue
+		}
+		if got := s.call(t.Context(), nil, strings.Fields(hint)...); got.code != codes.ExitDone || !strings.Contains(got.out, "old") {
+			t.Errorf("%s: exit %d: %s%s", hint, got.code, got.out, got.errOut)
+		}
+	}
 }
 
 // TestWhyForbidden asks as somebody who may read ConfigMaps and Pods of one namespace.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -80,6 +82,8 @@ type selecting struct {
 	Name      string          `json:"name"`
 	Action    v1alpha1.Action `json:"action"`
 	Selectors []int           `json:"selectors"`
+	// NotReady is why the Cleaner does not run: the reason of its condition Ready. Empty when it does.
+	NotReady string `json:"notReady,omitempty"`
 }
 
 type deletion struct {
@@ -241,7 +245,7 @@ func (j *job) findCleaners(ctx context.Context, r *Result) {
 	o := &explain.Subject{Object: *j.found}
 	for i := range cleaners {
 		cleaner := &cleaners[i]
-		found := selecting{Name: cleaner.Name, Action: cleaner.EffectiveAction()}
+		found := selecting{Name: cleaner.Name, Action: cleaner.EffectiveAction(), NotReady: notReady(cleaner)}
 		for n, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && r.has(spec.Finding) &&
 				selectsLabels(ctx, n, spec, o, t.Scope(spec, o)) {
@@ -252,6 +256,15 @@ func (j *job) findCleaners(ctx context.Context, r *Result) {
 			r.Cleaners = append(r.Cleaners, found)
 		}
 	}
+}
+
+// notReady is why a Cleaner does not run. Empty when it does, as far as its status says.
+func notReady(cleaner *v1alpha1.Cleaner) string {
+	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil || ready.Status != metav1.ConditionFalse {
+		return ""
+	}
+	return ready.Reason
 }
 
 // has reports whether what a selector wants to be found was found. Without that it wants nothing of the kind.

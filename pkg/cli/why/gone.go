@@ -73,11 +73,9 @@ func (j *job) deletedIn(run *v1alpha1.CleanerRun) *deletion {
 			Why:     cmp.Or(o.Message, o.Reason),
 		}
 		if kept := run.Status.Copies; kept != nil && kept.Dropped == "" {
-			found.Restore = terminal.Program + " restore " + terminal.ShellWord(
-				run.Name,
-			) + " --only " + terminal.ShellWord(
-				cluster.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String(),
-			)
+			ref := cluster.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+			found.Restore = terminal.Program + " restore " + terminal.ShellWord(run.Name) +
+				" --only " + terminal.ShellWord(ref.String()) + search.Given(j.flags, search.Connecting...)
 			found.Until = search.TimeOf(kept.ExpirationTime.Time)
 		}
 		return found

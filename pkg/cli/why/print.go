@@ -221,6 +221,9 @@ func (j *job) printCleaners(r *Result) {
 		for _, n := range c.Selectors {
 			selectors = append(selectors, fmt.Sprintf("resourceSelectors[%d]", n))
 		}
+		if c.NotReady != "" {
+			selectors = append(selectors, "not ready: "+c.NotReady)
+		}
 		rows = append(rows, [2]string{c.Name, string(c.Action) + ", " + strings.Join(selectors, ", ")})
 	}
 	indented(j.Out, rows)
@@ -242,15 +245,25 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		return j.noObject(ctx)
 	case r.isUnknown():
 		return j.unreadable(r)
-	case len(r.Cleaners) > 0:
-		fmt.Fprintf(
-			j.ErrOut,
-			"%s whether a Cleaner would touch it: %s preview %s --only %s\n",
-			bold,
-			terminal.Program,
-			terminal.ShellWord(terminal.OneLine(r.Cleaners[0].Name)),
-			terminal.ShellWord(terminal.OneLine(cluster.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}.String())),
-		)
+	default:
+		j.hint(r)
 	}
 	return nil
+}
+
+// hint says how to go on. A Cleaner that is not ready cannot be previewed.
+func (j *job) hint(r *Result) {
+	i := slices.IndexFunc(r.Cleaners, func(c selecting) bool { return c.NotReady == "" })
+	if i < 0 {
+		return
+	}
+	fmt.Fprintf(
+		j.ErrOut,
+		"%s whether a Cleaner would touch it: %s preview %s --only %s%s\n",
+		j.Paint(j.ErrOut).Bold("hint:"),
+		terminal.Program,
+		terminal.ShellWord(terminal.OneLine(r.Cleaners[i].Name)),
+		terminal.ShellWord(terminal.OneLine(cluster.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}.String())),
+		search.Given(j.flags, append([]string{"operator-namespace"}, search.Connecting...)...),
+	)
 }
