@@ -4,10 +4,12 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -15,10 +17,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/why"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // TestWhyOfManifests asks for objects in manifests.
@@ -36,6 +43,7 @@ func TestWhyOfManifests(t *testing.T) {
 		"exempt": complete + "--from exempt.yaml cm/shop/dashboard", "namespace-flag": complete + "cm/used -n shop", "namespace-other": complete + "cm/shop/used -n web",
 		"namespace-scope": complete + "sc/fast -n shop",
 		"unserved":        "why --from unserved.yaml --complete hpa/shop/front", "unserved-json": "why --from unserved.yaml --complete hpa/shop/front -o json",
+		"since":         "why --from one-namespace.yaml --complete pv/old",
 		"one-namespace": "why --from one-namespace.yaml clusterrolebinding/of-another-namespace",
 		"declared":      complete + "--from shop.yaml --references references.yaml cm/shop/unused",
 	} {
@@ -100,6 +108,39 @@ func TestWhyOfCleanersThatDoNotRun(t *testing.T) {
 			t.Errorf("%s: exit %d: %s%s", hint, got.code, got.out, got.errOut)
 		}
 	}
+}
+
+// TestWhySince says since when an object is found so, where a Cleaner counts that.
+func TestWhySince(t *testing.T) {
+	s := newSite(t)
+	s.configMap("old", map[string]string{"unused": "true"})
+	if err := s.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.DefaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
+		must(t, err)
+	}
+	wants := func(want string) {
+		t.Helper()
+		got := s.call(t.Context(), aDayLater, "why", "cm/old", "-n", s.namespace)
+		if has := strings.Contains(got.out, "\nSince: "); got.code != codes.ExitDone || has != (want != "") || !strings.Contains(got.out, want) {
+			t.Errorf("exit %d: want %q in\n%s%s", got.code, want, s.plain(got.out), s.plain(got.errOut))
+		}
+	}
+	c := s.cleaner(func(c *v1alpha1.Cleaner) {
+		c.Spec.ResourcePolicySet.ResourceSelectors[0].Finding = &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused, ForSeconds: ptr.To(int64(60))}
+		c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To(int32(5))}
+	})
+	wants("")
+	var old corev1.ConfigMap
+	must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "old"}, &old))
+	book := journal.New(s.Client, cluster.DefaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Time))
+	counted := func(typ string, at time.Time) {
+		t.Helper()
+		must(t, book.SaveCounts(t.Context(), c, map[string]int64{"ConfigMap__" + string(old.UID) + "__" + typ: at.Unix()}, "run"))
+	}
+	t.Cleanup(func() { _ = book.DropCounts(context.Background(), c) })
+	counted("Idle", nominal.Time)
+	wants("")
+	counted("Unused", nominal.Time)
+	wants("\nIt is Unused (Likely): none of 19 kinds names it.\nSince: " + nominal.UTC().Format(time.RFC3339) + ", 24h ago, as Cleaner " + c.Name + " counted.\n")
 }
 
 // TestWhyForbidden asks as somebody who may read ConfigMaps and Pods of one namespace.

@@ -17,13 +17,21 @@ import (
 // since is the first time from which on each run found an object so, or an earlier one that the API server knows of.
 func (f *Found) since(uid types.UID, found *finding.Finding) time.Time {
 	since := f.now
-	if seconds, ok := f.counts[sinceKey(uid, found)]; ok {
-		since = time.Unix(seconds, 0)
+	if counted := Counted(f.counts, uid, found); !counted.IsZero() {
+		since = counted
 	}
 	if !found.Since.IsZero() && found.Since.Before(since) {
 		since = found.Since
 	}
 	return since
+}
+
+// Counted is since when the counts of earlier runs have an object found so. Zero when they do not.
+func Counted(counts guard.Counts, uid types.UID, found *finding.Finding) time.Time {
+	if seconds, ok := counts[sinceKey(uid, found)]; ok {
+		return time.Unix(seconds, 0)
+	}
+	return time.Time{}
 }
 
 // sinceKey is under which key the counts have since when an object is found so, in Unix seconds, and runsKey that of in

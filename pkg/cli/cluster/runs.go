@@ -27,13 +27,28 @@ import (
 
 // Parts reads what runs wrote down.
 func (c *Client) Parts() (*journal.Parts, error) {
-	mapper := meta.NewDefaultRESTMapper(nil) // of the one kind that is read: nothing needs to be looked up
-	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
-	secrets, err := client.New(c.Config, client.Options{Scheme: clientgoscheme.Scheme, Mapper: mapper})
+	secrets, err := c.of("Secret")
 	if err != nil {
 		return nil, terminal.Fail(codes.ClusterUnreachable, err, "")
 	}
 	return journal.NewParts(secrets), nil
+}
+
+// Counts reads what runs of the Cleaner have counted, in the operator's namespace.
+func (c *Client) Counts(ctx context.Context, namespace string, cleaner *v1alpha1.Cleaner) (map[string]int64, error) {
+	configMaps, err := c.of("ConfigMap")
+	if err != nil {
+		return nil, err
+	}
+	counts, _, err := journal.New(configMaps, namespace, Instant{}).Counts(ctx, cleaner) // no clock is asked
+	return counts, err
+}
+
+// of is a client of one kind of the core: nothing needs to be looked up for it.
+func (c *Client) of(kind string) (client.Client, error) {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
+	return client.New(c.Config, client.Options{Scheme: clientgoscheme.Scheme, Mapper: mapper})
 }
 
 // restoreRole is the name of the Role that lets people read copies, as config/default installs it.

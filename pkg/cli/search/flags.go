@@ -4,6 +4,7 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -27,6 +29,11 @@ func (o *Flags) Check(cmd *cobra.Command) error {
 		)
 	}
 	return nil
+}
+
+// Operator is the operator's namespace.
+func (o *Flags) Operator() string {
+	return cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
 }
 
 // NotEmpty refuses an empty value of a flag that takes a list. It would be ignored.

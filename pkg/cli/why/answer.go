@@ -254,6 +254,7 @@ func (j *job) findCleaners(ctx context.Context, r *Result) {
 		}
 		if len(found.Selectors) > 0 {
 			r.Cleaners = append(r.Cleaners, found)
+			j.addSince(ctx, r, cleaner)
 		}
 	}
 }

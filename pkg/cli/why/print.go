@@ -61,7 +61,10 @@ func (j *job) printFindings(r *Result, say func(format string, args ...any)) {
 		if len(f.Of.Unknown) > 0 {
 			verdict = "may be " + string(f.Type)
 		}
-		say("It %s: %s.%s", verdict, f.Why(), j.since(f.Since))
+		say("It %s: %s.", verdict, f.Why())
+		if since := j.since(f); since != "" {
+			say("%s", since)
+		}
 		if f.ManagedBy != "" {
 			say("It is managed by %s.", f.ManagedBy)
 		}
@@ -102,17 +105,6 @@ func (j *job) headline(r *Result) string {
 		return "Nothing names " + what + "." // which is how it should be with many kinds: a Namespace, an Ingress, a binding
 	}
 	return what + " is used by nothing."
-}
-
-func (j *job) since(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	return fmt.Sprintf(
-		" It is so since %s, %s ago.",
-		t.UTC().Format(time.RFC3339),
-		duration.HumanDuration(max(0, j.Now().Sub(*t))),
-	)
 }
 
 // mostUsers is how many users of one kind and field are shown by name.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
@@ -81,6 +82,8 @@ type job struct {
 	unsure error
 	// unrecorded is true when not all records of runs could be read, so that one may have deleted it.
 	unrecorded bool
+	// counters are the Cleaners whose counts say since when the object is found so.
+	counters map[v1alpha1.FindingType]string
 }
 
 func (o *options) run(cmd *cobra.Command, text string) error {
@@ -101,7 +104,7 @@ func (o *options) run(cmd *cobra.Command, text string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	job := &job{options: o, flags: cmd.Flags()}
+	job := &job{options: o, flags: cmd.Flags(), counters: map[v1alpha1.FindingType]string{}}
 	if err := job.read(ctx, cmd, wanted); err != nil {
 		return terminal.OrInterrupted(ctx, err)
 	}
