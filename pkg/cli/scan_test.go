@@ -39,7 +39,7 @@ func TestScanOfManifests(t *testing.T) {
 		"table": complete, "wide": complete + "-o wide", "json": complete + "-o json", "yaml": complete + "-o yaml --type Unused --kind cm", "name": complete + "-o name",
 		"csv": complete + "-o csv", "markdown": complete + "-o markdown", "cleaner": complete + "-o cleaner", "cleaner-narrow": complete + "-o cleaner --kind cm --exclude web,kube-* -l app,tier!=db",
 		"namespace": complete + "-n web", "kind": complete + "--kind pvc,Deployment", "type": complete + "--type idle", "labels": complete + "-l app=old",
-		"exclude": complete + "--exclude we* --exclude ConfigMap/un* --exclude Deployment/shop/night", "exclude-short": complete + "--exclude cm/un* --exclude deployments.apps/shop/night --exclude confgimap/x", "fail": complete + "--fail-on-findings=3", "fail-not": complete + "--fail-on-findings=100",
+		"exclude": complete + "--exclude we* --exclude ConfigMap/un* --exclude Deployment/shop/night", "exclude-short": complete + "--exclude cm/un* --exclude deployments.apps/shop/night", "exclude-unknown": complete + "--kind cm,deploymnet --exclude confgimap/x --exclude Nosuch/web/y --exclude zz*/a", "fail": complete + "--fail-on-findings=3", "fail-not": complete + "--fail-on-findings=100",
 		"partial": "scan --from dump.yaml", "learned": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret", "declared": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret --references references.yaml",
 		"name-once":     "scan --from expired.yaml --complete -o name",
 		"kinds-unknown": complete + "-n shop --kind deploymnet,confgimap,sc", "types-unknown": complete + "--type Unsued,nothing", "confidence": complete + "-o name --min-confidence CERTAIN",

@@ -4,6 +4,7 @@
 package scan
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // pattern names objects that are not shown. An empty part matches everything.
 type pattern struct {
 	kind, namespace, name string
-	// of is the kind that kind means. Empty where that matches several, or none.
+	// of is the kind that kind means. Empty where that may match several.
 	of schema.GroupKind
 }
 
@@ -43,9 +44,8 @@ func parsePattern(text string) (p pattern, err error) {
 	return p, nil
 }
 
-// resolveExcluded finds out which kinds the words of --exclude mean, as --kind does. That one means none is no error: a
-// cluster need not have each kind that is of no interest.
-func (j *job) resolveExcluded() {
+// resolveExcluded finds out which kinds the words of --exclude mean, as --kind does. wrong says which mean none.
+func (j *job) resolveExcluded() (wrong []string) {
 	for i := range j.exclude {
 		p := &j.exclude[i]
 		if p.kind == "" || strings.ContainsAny(p.kind, `*?[\`) {
@@ -53,11 +53,21 @@ func (j *job) resolveExcluded() {
 		}
 		kind, err := j.Kind(p.kind)
 		if err != nil {
-			j.Note("--exclude %s leaves nothing out: %s", terminal.OneLine(j.options.exclude[i]), terminal.OneLine(err.Error()))
-			continue
+			wrong = append(wrong, noSuchKind("exclude", j.options.exclude[i], err))
 		}
 		p.of = kind.GroupKind()
 	}
+	return wrong
+}
+
+// noSuchKind says which value of a flag names a kind that there is not, and which one may be meant.
+func noSuchKind(flag, value string, err error) string {
+	message := fmt.Sprintf("--%s %s: %s", flag, terminal.OneLine(value), terminal.OneLine(err.Error()))
+	var f *terminal.Failure
+	if errors.As(err, &f) {
+		message += "; " + f.Hint
+	}
+	return message
 }
 
 func (p pattern) matches(f *finding.Finding) bool {

@@ -132,10 +132,9 @@ func (o *options) run(cmd *cobra.Command) error {
 	if err := job.In(ctx, o.namespace); err != nil {
 		return terminal.OrInterrupted(ctx, err)
 	}
-	job.resolveExcluded()
-	wanted, err := job.wanted(cmd)
-	if err != nil {
-		return err
+	wanted, wrong := job.wanted()
+	if wrong = append(wrong, job.resolveExcluded()...); len(wrong) > 0 {
+		return terminal.UsageError(cmd, strings.Join(wrong, "\n"))
 	}
 	err = job.Look(ctx, survey.Options{Wanted: wanted, Include: job.includes})
 	if err != nil && (ctx.Err() == nil || job.Finder == nil) {
@@ -227,15 +226,14 @@ func completeTypes(_ *cobra.Command, _ []string, begun string) ([]cobra.Completi
 	return search.CompleteLast(begun, words)
 }
 
-// wanted are the findings of --kind and --type. Nil for all of the cluster.
-func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
+// wanted are the findings of --kind and --type. Nil for all of the cluster. wrong says what is wrong with --kind.
+func (j *job) wanted() (wanted []finding.Want, wrong []string) {
 	switch {
 	case len(j.kinds) > 0:
-		return j.wantedOfKinds(cmd)
+		return j.wantedOfKinds()
 	case len(j.types) == 0 && j.Namespace == "":
 		return nil, nil
 	}
-	var wanted []finding.Want
 	for _, kind := range j.Catalog.Kinds {
 		// What is expired or stuck may be of any kind: who asks for that alone means them all.
 		isMeant := slices.Contains(finding.Kinds(), kind.GroupKind()) || len(j.types) > 0
@@ -246,30 +244,24 @@ func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 	return wanted, nil
 }
 
-// wantedOfKinds are the findings of --kind. The error tells all that is wrong with it.
-func (j *job) wantedOfKinds(cmd *cobra.Command) ([]finding.Want, error) {
-	var wanted []finding.Want
-	var problems []error
+// wantedOfKinds are the findings of --kind.
+func (j *job) wantedOfKinds() (wanted []finding.Want, wrong []string) {
 	for _, word := range j.kinds {
 		kind, err := j.Kind(word)
 		of := j.wantedOf(kind)
 		switch {
 		case err != nil:
-			problems = append(problems, err)
+			wrong = append(wrong, noSuchKind("kind", word, err))
 		case j.Namespace != "" && !kind.Namespaced:
-			problems = append(problems, terminal.UsageError(cmd,
-				fmt.Sprintf("--kind %s: %s has no namespace; leave -n out", word, terminal.WithArticle(kind.Kind))))
+			wrong = append(wrong,
+				fmt.Sprintf("--kind %s: %s has no namespace; leave -n out", word, terminal.WithArticle(kind.Kind)))
 		case len(of) == 0:
-			problems = append(problems, terminal.UsageError(cmd,
-				fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
-					cmp.Or(listed(finding.TypesOf(kind.GroupKind()), "and"), "none"))))
+			wrong = append(wrong, fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
+				cmp.Or(listed(finding.TypesOf(kind.GroupKind()), "and"), "none")))
 		}
 		wanted = append(wanted, of...)
 	}
-	if len(problems) > 0 {
-		return nil, terminal.Together(problems)
-	}
-	return wanted, nil
+	return wanted, wrong
 }
 
 // wantedOf are the findings of a kind that have the types of --type.

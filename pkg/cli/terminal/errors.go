@@ -100,28 +100,6 @@ func OrInterrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// Together is one error that tells all of them, each in a line with its way out. How the command exits the first
-// decides.
-func Together(all []error) error {
-	var first *Failure
-	if len(all) == 1 || !errors.As(all[0], &first) {
-		return all[0]
-	}
-	lines := make([]error, 0, len(all))
-	for _, err := range all {
-		var f *Failure
-		if errors.As(err, &f) && f.Hint != "" && f.Code != codes.UsageWrong { // how to see the help is told once
-			err = fmt.Errorf("%w; %s", err, f.Hint)
-		}
-		lines = append(lines, err)
-	}
-	together := &Failure{Exit: first.Exit, Code: first.Code, Err: errors.Join(lines...)}
-	if first.Code == codes.UsageWrong {
-		together.Hint = first.Hint
-	}
-	return together
-}
-
 // Unjoined are the errors that errors.Join joined.
 func Unjoined(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok { // only what was joined at the top
