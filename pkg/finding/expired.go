@@ -74,7 +74,7 @@ func (f *Finding) Expired(now time.Time, dialects ...v1alpha1.MarkDialect) *Find
 	last, ok, err := mark.Last(mark.Of(f.Marks, dialects...))
 	switch {
 	case err != nil:
-		told.Unknown = []Unread{{Kind: f.Kind.GroupKind()}}
+		told.Unknown = []Unread{{}}
 		told.Reason = "nobody can tell when its time is over: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 	case !ok || last.Never || last.Ends.After(now):
 		return nil

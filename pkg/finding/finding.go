@@ -59,11 +59,17 @@ type Resources struct {
 
 // Unread is a source that could not be read.
 type Unread struct {
-	// Kind is what could not be listed.
+	// Kind is what could not be listed. Its name is empty where everything was read, and does not tell.
 	Kind schema.GroupKind
-	Err  error
+	// Err is why. It may be nil where the reason says it already.
+	Err error
 	// Elsewhere is true when it could be in the namespace that is looked at.
 	Elsewhere bool
+}
+
+// NotReadable are the sources that could not be read. There may be none of what is unknown: then no right would help.
+func (f *Finding) NotReadable() []Unread {
+	return slices.DeleteFunc(slices.Clone(f.Unknown), func(u Unread) bool { return u.Kind.Kind == "" })
 }
 
 // String names the object.

@@ -138,7 +138,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 	case use.Read:
 		readers := usersOf(with(use.Users, graph.Reads))
 		found.Reason = "nothing names it, but somebody may read it: " + readers
-		found.Unknown = []Unread{{Kind: found.Kind.GroupKind(), Err: errors.New("somebody may read it: " + readers)}}
+		found.Unknown = []Unread{{Err: errors.New("somebody may read it: " + readers)}}
 	case use.Hinted && !c.reported:
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = search.inVain + ", but this is for all objects of its kind: " + usersOf(with(use.Users, graph.Hints))

@@ -136,7 +136,7 @@ func lookAutoscaler(_ *Finder, o *object.Parts) *candidate {
 	target := targetOf(o, o.At("spec", "scaleTargetRef"))
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
 		if _, served := f.served[target.GroupKind]; !served { // it may be served again tomorrow
-			found.Unknown = []Unread{{Kind: target.GroupKind, Err: errors.New("nobody serves the kind")}}
+			found.Unknown = []Unread{{Err: errors.New("nobody serves the kind")}}
 			found.Reason = "it scales " + target.String() + ", and nobody serves that kind"
 			return &found
 		}

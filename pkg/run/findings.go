@@ -29,7 +29,11 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 	options := survey.Options{Now: s.Clock.Now(), Schemas: s.Learned}
 	if s.Declared != nil {
 		var err error
-		if options.Declared, err = s.Declared(ctx); err != nil {
+		options.Declared, err = s.Declared(ctx)
+		switch {
+		case apierrors.IsForbidden(err):
+			options.DeclaredUnread = err
+		case err != nil:
 			return nil, fmt.Errorf("looking for findings: %w", err)
 		}
 	}

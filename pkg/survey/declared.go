@@ -22,8 +22,24 @@ import (
 // DeclaredIn is the ConfigMap in the operator's namespace in which users declare references.
 const DeclaredIn = "kubecleaner-references"
 
+// DeclaredError is why the references that users declared could not be read.
+type DeclaredError struct {
+	// Namespace is that of the ConfigMap.
+	Namespace string
+	Err       error
+}
+
+func (e *DeclaredError) Error() string { return fmt.Sprintf("%s cannot be read: %v", e.What(), e.Err) }
+
+func (e *DeclaredError) Unwrap() error { return e.Err }
+
+// What names what could not be read.
+func (e *DeclaredError) What() string {
+	return "the references declared in ConfigMap " + e.Namespace + "/" + DeclaredIn
+}
+
 // Declared reads the references that users declared in the operator's namespace: none where there is no such ConfigMap.
-// Who may not read it gets the error of the API server.
+// A ConfigMap that cannot be read is a DeclaredError.
 func Declared(ctx context.Context, reader *selector.Reader, namespace string) ([]graph.Source, error) {
 	kind := object.Kind{
 		GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
@@ -35,7 +51,7 @@ func Declared(ctx context.Context, reader *selector.Reader, namespace string) ([
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading which references are declared (ConfigMap %s/%s): %w", namespace, DeclaredIn, err)
+		return nil, &DeclaredError{namespace, err}
 	}
 	var sources []graph.Source
 	var errs []error

@@ -6,6 +6,7 @@ package survey
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -248,13 +249,19 @@ const NotReadable = "; not readable: "
 // whyUnknown says what could not be read, in short: the errors themselves stand in the run's message.
 func whyUnknown(found *finding.Finding) string {
 	var kinds []string
-	for _, unread := range found.Unknown {
-		if unread.Err != nil {
-			kinds = append(kinds, unread.Kind.String())
-		}
+	for _, unread := range found.NotReadable() {
+		kinds = append(kinds, wordsOf(unread))
 	}
 	if len(kinds) == 0 {
 		return found.Reason
 	}
 	return found.Reason + NotReadable + strings.Join(kinds, ", ")
+}
+
+// wordsOf names what could not be read.
+func wordsOf(unread finding.Unread) string {
+	if declared := (*DeclaredError)(nil); errors.As(unread.Err, &declared) {
+		return declared.What()
+	}
+	return unread.Kind.String()
 }

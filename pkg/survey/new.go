@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -26,6 +27,9 @@ type Options struct {
 	Now time.Time
 	// Declared are references that users declared, in addition to those that are known and learned.
 	Declared []graph.Source
+	// DeclaredUnread is why nobody may read what users declared: it may name anything. Nil where it was read. It does not
+	// matter where KubeCleaner is not installed.
+	DeclaredUnread error
 	// Schemas keeps what was learned from the cluster's schemas. Nil learns it anew.
 	Schemas *Schemas
 	// Catalog is what the API server serves. Nil asks it.
@@ -70,17 +74,40 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 	maps.Copy(unserved, catalog.Unserved)
 	maps.Copy(unserved, unlearned)
 	sources = graph.Among(sources, func(kind schema.GroupKind) bool { return mayServe(catalog, unserved, kind) })
-	sources = append(append(sources, learned...), options.Declared...)
-	table, err := graph.NewTable(append(sources, unknown(unserved)...))
+	sources = append(append(append(sources, learned...), options.Declared...), unknown(unserved)...)
+	undeclared := options.DeclaredUnread
+	if !MayDeclare(catalog) {
+		undeclared = nil
+	}
+	if undeclared != nil {
+		sources = append(sources, unknown(map[string]error{DeclaredIn: undeclared})...)
+	}
+	table, err := graph.NewTable(sources)
 	if err != nil {
 		return nil, err
 	}
-	return finding.New(finding.Options{
+	finder := finding.New(finding.Options{
 		Table: table, Served: catalog.Kinds, Unserved: unserved, Wanted: options.Wanted, Now: options.Now,
 		Namespace: options.Namespace, OnlyOf: options.OnlyOf, Include: options.Include, Watched: options.Watched,
 		EachDialect: options.EachDialect,
-	}), nil
+	})
+	if undeclared != nil {
+		finder.Unread(declarations, undeclared)
+	}
+	return finder, nil
 }
+
+// cleaners is the kind that is served where KubeCleaner is installed, and declarations stand for what cannot be read of
+// kinds of which only declared references tell what they name.
+var (
+	cleaners     = schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: "Cleaner"}
+	declarations = finding.List{Kind: object.Kind{
+		GroupVersionKind: schema.GroupVersionKind{Group: DeclaredIn, Kind: "*"},
+	}}
+)
+
+// MayDeclare reports whether KubeCleaner may be installed in the cluster: elsewhere no references are declared.
+func MayDeclare(catalog *selector.Catalog) bool { return mayServe(catalog, catalog.Unserved, cleaners) }
 
 // mayServe reports whether the cluster has the kind, as far as that is known.
 func mayServe(catalog *selector.Catalog, unserved map[string]error, kind schema.GroupKind) bool {

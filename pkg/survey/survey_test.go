@@ -441,7 +441,7 @@ func TestDeclared(t *testing.T) {
 	}{
 		"declared":  {declares(good), 1, ""},
 		"none":      {"404", 0, ""},
-		"forbidden": {"403", 0, "reading which references are declared (ConfigMap ops/kubecleaner-references): no"},
+		"forbidden": {"403", 0, "the references declared in ConfigMap ops/kubecleaner-references cannot be read: no"},
 		"not YAML":  {declares(good + `,"b.yaml":"- ["`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: "},
 		"bad path":  {declares(good + `,"b.yaml":"- {kind: App, references: [{path: a., to: Pod}]}"`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: references of App: path \"a.\": a field's name is missing at the end"},
 	} {

@@ -199,7 +199,6 @@ func (o *options) declared(ctx context.Context, reader *selector.Reader) ([]grap
 			o.operators(),
 			survey.DeclaredIn,
 		)
-		return nil, nil
 	}
 	return sources, err
 }

@@ -100,7 +100,9 @@ func (j *job) printMarkdown(r *Result) {
 		}
 	}
 	section("Found", r.Findings)
-	section("Unknown: nobody can tell whether this is true of these objects", r.Unknown)
+	for _, unknown := range r.unknownSections() {
+		section(unknown.name+": "+unknown.title, unknown.of)
+	}
 }
 
 // markdown keeps what others wrote from being read as markup.

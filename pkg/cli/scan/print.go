@@ -62,17 +62,16 @@ func (j *job) printTable(r *Result) {
 	rows.Header = append(rows.Header, "WHY")
 	j.addRows(rows, r.Findings)
 	rows.Flush()
-	if len(r.Unknown) == 0 {
-		return
+	for i, section := range r.unknownSections() {
+		if i > 0 || len(r.Findings) > 0 {
+			fmt.Fprintln(j.Out)
+		}
+		fmt.Fprintln(j.Out, rows.Paint.Bold(strings.ToUpper(section.name))+": "+section.title)
+		unknown := &terminal.Table{Out: j.Out, Paint: rows.Paint, Header: slices.Clone(rows.Header)}
+		unknown.Header[0] = "MAY BE"
+		j.addRows(unknown, section.of)
+		unknown.Flush()
 	}
-	if len(r.Findings) > 0 {
-		fmt.Fprintln(j.Out)
-	}
-	fmt.Fprintln(j.Out, rows.Paint.Bold("UNKNOWN")+": nobody can tell whether this is true of these objects")
-	unknown := &terminal.Table{Out: j.Out, Paint: rows.Paint, Header: slices.Clone(rows.Header)}
-	unknown.Header[0] = "MAY BE"
-	j.addRows(unknown, r.Unknown)
-	unknown.Flush()
 }
 
 // row is what the table says of a finding, or of many that are alike.
@@ -154,13 +153,7 @@ func (j *job) summary(r *Result) string {
 		}
 	}
 	text := fmt.Sprintf("%s %s: %s.", terminal.Counted(len(r.Findings), "finding"), of, strings.Join(parts, ", "))
-	if r.Frees.Objects > 0 {
-		text += " Deleting what may be deleted would free " + strings.Join(
-			append(words(&r.Frees), terminal.Counted(r.Frees.Objects, "object")),
-			", ",
-		) + "."
-	}
-	return text + r.Requested.words() + unknown
+	return text + r.freed() + r.Requested.words() + unknown
 }
 
 // words are a sentence about what is requested in vain.
@@ -204,6 +197,7 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 			j.minConfidence,
 		)
 	}
+	j.hintUndecided(r)
 	if err := j.tellUnread(r); err != nil {
 		return err
 	}

@@ -4,9 +4,8 @@
 package scan
 
 import (
+	"context"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
@@ -29,8 +28,10 @@ type Result struct {
 	// Objects is how many objects were read, of how many Kinds.
 	Objects int64 `json:"objects"`
 	Kinds   int   `json:"kinds"`
-	// Frees is what there would be more if what is found did not exist.
-	Frees search.Frees `json:"frees"`
+	// Frees is what there would be more if a Cleaner had deleted what was found. NotCounted are how many objects it would
+	// leave alone because they are protected or managed, by the cause.
+	Frees      search.Frees   `json:"frees"`
+	NotCounted map[string]int `json:"notCounted,omitempty"`
 	// Requested is what Pods hold that wait for what does not come. Most of them would be made anew if they were deleted.
 	Requested *Requests `json:"requested,omitempty"`
 }
@@ -42,12 +43,11 @@ type Requests struct {
 }
 
 // result judges what was read. Of a search that was stopped only what is known counts.
-func (j *job) result(stopped bool) *Result {
+func (j *job) result(ctx context.Context, stopped bool) *Result {
 	r := &Result{
 		Findings: []search.Finding{}, Unknown: []search.Finding{}, Partial: stopped,
 		Objects: j.Objects, Kinds: j.Kinds(),
 	}
-	freed := map[types.UID]bool{}
 	var requested finding.Requests
 	for f := range j.Finder.Findings() {
 		excluded := slices.ContainsFunc(j.exclude, func(p pattern) bool { return p.matches(f) })
@@ -62,15 +62,12 @@ func (j *job) result(stopped bool) *Result {
 		default:
 			r.Findings = append(r.Findings, search.NewFinding(f))
 			requested = requested.Plus(f.Requests)
-			if finding.Actionable(f.Kind.GroupKind(), f.Type) && !freed[f.UID] {
-				freed[f.UID] = true
-				r.Frees.Add(f)
-			}
 		}
 	}
 	if requested != (finding.Requests{}) {
 		r.Requested = &Requests{requested.CPUMillis, requested.MemoryBytes}
 	}
+	r.Frees, r.NotCounted = j.sum(ctx, r.Findings)
 	r.Unread = j.unread(r)
 	search.SortWorst(r.Findings)
 	search.SortWorst(r.Unknown)
@@ -93,7 +90,7 @@ func (r *Result) matters(kind object.Kind) bool {
 	return slices.ContainsFunc(r.Unknown, func(f search.Finding) bool {
 		return slices.ContainsFunc(
 			f.NotReadable,
-			func(u search.Unread) bool { return u.Kind == kind.Kind && u.Group == kind.Group },
+			func(u search.Unread) bool { return u.Kind == kind.Kind && u.Group == kind.Group && u.Name == "" },
 		)
 	})
 }

@@ -36,7 +36,7 @@ func (j *job) tellUnread(r *Result) error {
 	f := &terminal.Failure{
 		Exit: codes.ExitPartial,
 		Code: codes.ScanIncomplete,
-		Err:  fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "list"), search.UnreadWords(unread)),
+		Err:  search.UnreadError(unread, "list"),
 	}
 	matter := slices.DeleteFunc(slices.Clone(unread), func(u search.Unread) bool {
 		kind := schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}
@@ -81,12 +81,13 @@ func (j *job) tellFailed(unread []search.Unread) (absent int) {
 	return absent
 }
 
-// allUnread are the lists that could not be read, and the groups of which nobody knows the kinds.
+// allUnread are the lists that could not be read, the groups of which nobody knows the kinds, and the references that
+// are declared.
 func (r *Result) allUnread() []search.Unread {
 	unread := slices.Clone(r.Unread)
 	for i := range r.Unknown {
 		for _, u := range r.Unknown[i].NotReadable {
-			if u.Kind == "*" && !slices.Contains(unread, u) {
+			if (u.Kind == "*" || u.Name != "") && !slices.Contains(unread, u) {
 				unread = append(unread, u)
 			}
 		}
@@ -94,7 +95,7 @@ func (r *Result) allUnread() []search.Unread {
 	return unread
 }
 
-// forbidden are the lists that need a right.
+// forbidden is what needs a right.
 func (r *Result) forbidden() []search.Unread {
 	return slices.DeleteFunc(r.allUnread(), func(u search.Unread) bool { return !u.Forbidden || u.Kind == "*" })
 }
@@ -102,7 +103,18 @@ func (r *Result) forbidden() []search.Unread {
 // tellRights tells people in short how to see more.
 func (j *job) tellRights(r *Result, forbidden []search.Unread) {
 	hint := j.Paint(j.ErrOut).Bold("hint:")
-	if j.Namespace == "" {
+	lists, right := 0, []string{}
+	for _, u := range forbidden {
+		if u.Name == "" {
+			lists++
+		} else {
+			right = append(right, "to read "+u.Words())
+		}
+	}
+	if lists > 0 {
+		right = slices.Insert(right, 0, "to list "+terminal.Counted(lists, "kind"))
+	}
+	if j.Namespace == "" && lists > 0 {
 		fmt.Fprintf(
 			j.ErrOut,
 			"%s to look at one namespace, in which you may have more rights: %s scan -n NAMESPACE\n",
@@ -115,9 +127,9 @@ func (j *job) tellRights(r *Result, forbidden []search.Unread) {
 		all = "a scan reads"
 	}
 	j.Note(
-		"you may not list all that %s. Somebody who may can give you the right to list %s",
+		"you may not read all that %s. Somebody who may can give you the right %s",
 		all,
-		terminal.Counted(len(forbidden), "kind"),
+		strings.Join(right, ", and "),
 	)
 	fmt.Fprintf(
 		j.ErrOut,
@@ -175,15 +187,21 @@ func (j *job) printRole(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// rightsOf are the rights to list what is forbidden.
+// rightsOf are the rights to read what is forbidden.
 func rightsOf(forbidden []search.Unread) (all []rights.Right) {
 	for _, u := range forbidden {
-		all = append(all, rights.Right{Verb: "list", Group: u.Group, Resource: u.Resource, Namespace: u.Namespace})
+		verb := "list"
+		if u.Name != "" {
+			verb = "get"
+		}
+		all = append(all, rights.Right{
+			Verb: verb, Group: u.Group, Resource: u.Resource, Namespace: u.Namespace, Name: u.Name,
+		})
 	}
 	return all
 }
 
-// rolesFor are the Roles, as YAML, that let somebody list what is forbidden.
+// rolesFor are the Roles, as YAML, that let somebody read what is forbidden.
 func rolesFor(roles []rights.Role) (string, error) {
 	var documents []string
 	for _, role := range roles {

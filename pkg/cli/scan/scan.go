@@ -115,6 +115,8 @@ type job struct {
 	selector labels.Selector
 	types    []v1alpha1.FindingType
 	exclude  []pattern
+	// protected is what no Cleaner may touch.
+	protected *protection
 	// shared is whether a row stands for several objects.
 	shared bool
 }
@@ -132,6 +134,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	if err := job.In(ctx, o.namespace); err != nil {
 		return terminal.OrInterrupted(ctx, err)
 	}
+	job.protected = newProtection(o.Operator())
 	wanted, wrong := job.wanted()
 	if wrong = append(wrong, job.resolveExcluded()...); len(wrong) > 0 {
 		return terminal.UsageError(cmd, strings.Join(wrong, "\n"))
@@ -140,7 +143,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	if err != nil && (ctx.Err() == nil || job.Finder == nil) {
 		return terminal.OrInterrupted(ctx, err)
 	}
-	result := job.result(ctx.Err() != nil)
+	result := job.result(ctx, ctx.Err() != nil)
 	if o.output == "role" {
 		err = job.printRole(ctx, result)
 	} else {
@@ -274,8 +277,10 @@ func (j *job) wantedOf(kind object.Kind) (wanted []finding.Want) {
 	return wanted
 }
 
-// includes reports whether an object has the labels of --selector.
+// includes reports whether an object has the labels of --selector. It takes note of what is protected: later, only what
+// was found of the object is left.
 func (j *job) includes(o object.Object) bool {
+	j.protected.note(o)
 	if j.selector.Empty() {
 		return true
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -53,19 +52,6 @@ type User struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	Path      string `json:"path,omitempty"`
-}
-
-// Unread is a kind, or a group of kinds, whose objects could not be read.
-type Unread struct {
-	Kind  string `json:"kind"`
-	Group string `json:"group,omitempty"`
-	// Resource and Namespace say what may not be listed. The namespace is empty for the whole cluster.
-	Resource  string `json:"resource,omitempty"`
-	Namespace string `json:"namespace,omitempty"`
-	// Elsewhere is true when only the objects of other namespaces could not be read.
-	Elsewhere bool   `json:"elsewhere,omitempty"`
-	Forbidden bool   `json:"forbidden"`
-	Error     string `json:"error,omitempty"`
 }
 
 // Frees is what there would be more without what was found.
@@ -136,16 +122,8 @@ func NewFinding(f *finding.Finding) Finding {
 	for _, u := range f.Users {
 		s.Users = append(s.Users, User{u.Kind, u.Group, u.Namespace, u.Name.Name, u.Path})
 	}
-	for _, u := range f.Unknown {
-		if u.Err != nil {
-			s.NotReadable = append(s.NotReadable, Unread{
-				Kind:      u.Kind.Kind,
-				Group:     u.Kind.Group,
-				Elsewhere: u.Elsewhere,
-				Forbidden: apierrors.IsForbidden(u.Err),
-				Error:     terminal.OneLine(u.Err.Error()),
-			})
-		}
+	for _, u := range f.NotReadable() {
+		s.NotReadable = append(s.NotReadable, NewUnread(u))
 	}
 	if f.Frees != (finding.Resources{}) {
 		s.Frees = &Frees{VolumeBytes: f.Frees.VolumeBytes, LoadBalancers: f.Frees.LoadBalancers}
@@ -161,31 +139,9 @@ func TimeOf(t time.Time) *time.Time {
 	return &t
 }
 
-// Describe is a list that could not be read, for programs.
-func (s *Reading) Describe(u UnreadList) Unread {
-	found := Unread{
-		Kind: u.Kind.Kind, Group: u.Kind.Group, Resource: u.Kind.Resource, Elsewhere: u.Elsewhere,
-		Forbidden: apierrors.IsForbidden(u.err), Error: terminal.OneLine(u.err.Error()),
-	}
-	if u.Kind.Namespaced && !u.Everywhere {
-		found.Namespace = s.Namespace
-	}
-	return found
-}
-
 // Ref is the name of the object.
 func (f *Finding) Ref() cluster.Ref {
 	return cluster.Ref{Kind: f.Kind, Namespace: f.Namespace, Name: f.Name}
-}
-
-// UnreadWords names the kinds.
-func UnreadWords(unread []Unread) string {
-	var words []string
-	for _, u := range unread {
-		words = append(words, u.Words())
-	}
-	slices.Sort(words)
-	return terminal.Shortened(slices.Compact(words), terminal.MaxNames)
 }
 
 // Why is the reason, and of what is unknown what could not be read.
@@ -206,15 +162,4 @@ func (f *Finding) WhyAndManager() string {
 		return f.Why()
 	}
 	return f.Why() + " (" + f.ManagedBy + ")"
-}
-
-// Words name a kind, or all kinds of a group.
-func (u Unread) Words() string {
-	if u.Kind == "*" {
-		return "all of " + u.Group
-	}
-	if u.Elsewhere {
-		return u.Kind + " of other namespaces"
-	}
-	return u.Kind
 }

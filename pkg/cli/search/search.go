@@ -6,7 +6,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,6 +77,8 @@ type Reading struct {
 	Reader   *selector.Reader
 	Catalog  selector.Catalog
 	declared []graph.Source
+	// undeclared is why what users declared in the cluster may not be read.
+	undeclared error
 	// Namespace is the only one that is looked at. Empty for all.
 	Namespace string
 
@@ -124,15 +125,20 @@ func (s *Reading) declare(ctx context.Context) error {
 		}
 		s.declared = append(s.declared, declared...)
 	}
-	namespace := cmp.Or(s.Options.operatorNamespace, s.Options.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
+	return s.declareInstalled(ctx)
+}
+
+// declareInstalled reads what is declared in the operator's namespace.
+func (s *Reading) declareInstalled(ctx context.Context) error {
+	namespace := s.Options.Operator()
 	declared, err := survey.Declared(ctx, s.Reader, namespace)
 	switch {
 	case apierrors.IsForbidden(err):
-		s.Options.Note(
-			"whether ConfigMap %s/%s declares more references is not known: you may not read it",
-			namespace,
-			survey.DeclaredIn,
-		)
+		s.undeclared = err
+		if !survey.MayDeclare(&s.Catalog) { // otherwise it is said of each object
+			s.Options.Note("whether ConfigMap %s/%s declares more references is not known: you may not read it",
+				namespace, survey.DeclaredIn)
+		}
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && unreachable(err) == nil:
@@ -200,8 +206,8 @@ func (s *Reading) Look(ctx context.Context, options survey.Options) error {
 	defer progress.Stop()
 	progress.Together()
 	progress.Begin("reading schemas", true)
-	options.Now, options.Declared, options.Catalog, options.Namespace = s.Options.Now(), s.declared, &s.Catalog,
-		s.Namespace
+	options.Now, options.Catalog, options.Namespace = s.Options.Now(), &s.Catalog, s.Namespace
+	options.Declared, options.DeclaredUnread = s.declared, s.undeclared
 	if s.Dump != nil {
 		options.OnlyOf = s.Dump.OnlyNamespace()
 	}

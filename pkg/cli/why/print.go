@@ -187,7 +187,7 @@ func (j *job) printSearched(r *Result, say func(string, ...any)) {
 		}
 	}
 	if len(forbidden) > 0 {
-		because := "you may not list them"
+		because := "you may not read them"
 		if j.Dump != nil {
 			because = "the manifests hold none"
 		}

@@ -5,11 +5,8 @@ package why
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
@@ -34,13 +31,7 @@ func (j *job) describe(u finding.Unread) search.Unread {
 	if i := j.listOf(u); i >= 0 {
 		return j.Describe(j.Unread[i])
 	}
-	return search.Unread{
-		Kind:      u.Kind.Kind,
-		Group:     u.Kind.Group,
-		Elsewhere: u.Elsewhere,
-		Forbidden: apierrors.IsForbidden(u.Err),
-		Error:     terminal.OneLine(u.Err.Error()),
-	}
+	return search.NewUnread(u)
 }
 
 // listOf is the index of the list of a source that could not be read. It is negative when another cause makes it
@@ -56,10 +47,7 @@ func (j *job) addUnknown(r *Result) (unsure bool) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		unsure = unsure || f.Type == v1alpha1.FindingUnused && len(f.Of.Unknown) > 0
-		for _, u := range f.Of.Unknown {
-			if u.Err == nil || u.Kind == j.name.GroupKind && j.listOf(u) < 0 {
-				continue // somebody may read the object: that is no list
-			}
+		for _, u := range f.Of.NotReadable() {
 			if described := j.describe(u); !slices.Contains(r.NotReadable, described) {
 				r.NotReadable = append(r.NotReadable, described)
 			}
@@ -82,7 +70,7 @@ func (j *job) unreadable(r *Result) error {
 		f.Err = errors.New("it is not known whether " + terminal.OneLine(j.name.String()) + " is used")
 		return f
 	}
-	f.Err = fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "kind"), search.UnreadWords(unread))
+	f.Err = search.UnreadError(unread, "kind")
 	switch {
 	case j.Dump != nil && j.Complete:
 		f.Hint = search.SchemasHint
@@ -97,8 +85,13 @@ func (j *job) unreadable(r *Result) error {
 // rightsFor names the rights that are missing, when they are few.
 func rightsFor(unread []search.Unread) string {
 	var lists []string
+	declared := ""
 	for _, u := range unread {
-		if !u.Forbidden || u.Resource == "" {
+		switch {
+		case !u.Forbidden || u.Resource == "":
+			continue
+		case u.Name != "":
+			declared = "to read " + u.Words()
 			continue
 		}
 		list := strings.TrimSuffix(u.Resource+"."+u.Group, ".")
@@ -107,10 +100,15 @@ func rightsFor(unread []search.Unread) string {
 		}
 		lists = append(lists, list)
 	}
-	if len(lists) == 0 || len(lists) > mostRights {
+	switch {
+	case len(lists) == 0 && declared != "":
+		return "the right " + declared
+	case len(lists) == 0 || len(lists) > mostRights:
 		return "more rights"
+	case declared != "":
+		declared = ", and " + declared
 	}
-	return "the right to list " + strings.Join(lists, ", ")
+	return "the right to list " + strings.Join(lists, ", ") + declared
 }
 
 // mostRights is how many missing rights are named one by one.

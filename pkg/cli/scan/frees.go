@@ -1,0 +1,118 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scan
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// protection is what no Cleaner may touch, as far as objects tell it by what they are themselves.
+type protection struct {
+	guard.Protection
+	objects map[types.UID]bool
+}
+
+func newProtection(operator string) *protection {
+	namespaces := strings.Split(guard.DefaultProtectedNamespaces, ",")
+	return &protection{guard.Protection{Operator: operator, Namespaces: namespaces}, map[types.UID]bool{}}
+}
+
+// note keeps an object in mind that is protected.
+func (p *protection) note(o object.Object) {
+	if reason, err := p.Own(v1alpha1.ActionDelete, o); err == nil && reason != "" {
+		p.objects[types.UID(strings.Clone(string(o.UID)))] = true
+	}
+}
+
+// annotated are the namespaces that are protected with all that is in them by an annotation, as far as the user may
+// read them.
+func (j *job) annotated(ctx context.Context) map[string]bool {
+	protected := map[string]bool{}
+	look := func(o object.Object) error {
+		if metadata, err := o.Metadata(); err == nil && guard.InNamespace(o.Name, &metadata) != "" {
+			protected[strings.Clone(o.Name)] = true
+		}
+		return nil
+	}
+	if j.Namespace == "" {
+		_ = j.Reader.Each(ctx, selector.Ask{Kind: search.Namespaces, MetadataOnly: true}, look)
+	} else if o, err := j.Reader.Object(ctx, search.Namespaces, "", j.Namespace); err == nil {
+		_ = look(o)
+	}
+	return protected
+}
+
+// sum is what deleting the findings would free. left are those that a Cleaner would leave alone, by the reason why.
+func (j *job) sum(ctx context.Context, findings []search.Finding) (frees search.Frees, left map[string]int) {
+	if len(findings) == 0 {
+		return frees, nil
+	}
+	annotated, counted := j.annotated(ctx), map[types.UID]bool{}
+	for i := range findings {
+		f := findings[i].Of
+		if !findings[i].Actionable || counted[f.UID] {
+			continue
+		}
+		counted[f.UID] = true
+		var why string
+		switch {
+		case j.protected.objects[f.UID] || annotated[f.Namespace]:
+			why = "protected"
+		case f.Managed != "":
+			why = "managed by " + managerOf(f)
+		default:
+			frees.Add(f)
+			continue
+		}
+		if left == nil {
+			left = map[string]int{}
+		}
+		left[why]++
+	}
+	return frees, left
+}
+
+// managerOf is the tool that manages an object: its name has that of a release or an application behind it.
+func managerOf(f *finding.Finding) string {
+	for _, tool := range []string{"Argo CD", "Flux", "Helm"} {
+		if strings.HasPrefix(f.Managed, tool) {
+			return tool
+		}
+	}
+	return f.Managed
+}
+
+// freed is a sentence about what deleting would free.
+func (r *Result) freed() string {
+	if r.Frees.Objects == 0 && len(r.NotCounted) == 0 {
+		return ""
+	}
+	text := " Deleting what may be deleted would free nothing"
+	if r.Frees.Objects > 0 {
+		all := append(words(&r.Frees), terminal.Counted(r.Frees.Objects, "object"))
+		text = " Deleting what may be deleted would free " + strings.Join(all, ", ")
+	}
+	if len(r.NotCounted) == 0 {
+		return text + "."
+	}
+	var left []string // what is protected first
+	for _, why := range slices.Backward(slices.Sorted(maps.Keys(r.NotCounted))) {
+		left = append(left, fmt.Sprintf("%d %s", r.NotCounted[why], why))
+	}
+	return text + " (not counted: " + strings.Join(left, ", ") + ")."
+}
