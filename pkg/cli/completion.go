@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -57,7 +58,7 @@ func knownShell(cmd *cobra.Command, args []string) error {
 }
 
 // completePlaces lets the shell complete the flags of all commands that say which cluster and which namespace to look
-// at.
+// at, and as which account.
 func completePlaces(s *terminal.Session, cmd *cobra.Command) {
 	if cmd.Flag("kubeconfig") != nil { // it fails for a flag that the command does not have, or that has a completion
 		_ = cmd.RegisterFlagCompletionFunc(
@@ -66,12 +67,16 @@ func completePlaces(s *terminal.Session, cmd *cobra.Command) {
 				return connectionOf(cmd).Contexts(), cobra.ShellCompDirectiveNoFileComp
 			},
 		)
-		for _, name := range []string{"operator-namespace", "namespace"} {
+		for name, list := range map[string]func(*cluster.Client, context.Context) ([]string, error){
+			"operator-namespace": (*cluster.Client).Namespaces,
+			"namespace":          (*cluster.Client).Namespaces,
+			"service-account":    (*cluster.Client).ServiceAccounts,
+		} {
 			_ = cmd.RegisterFlagCompletionFunc(
 				name,
 				func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 					if api, err := cluster.Connect(s, connectionOf(cmd)); err == nil {
-						names, _ = api.Namespaces(cmd.Context()) // none, when it fails
+						names, _ = list(api, cmd.Context()) // none, when it fails
 					}
 					return names, cobra.ShellCompDirectiveNoFileComp
 				},

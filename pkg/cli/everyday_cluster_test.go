@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -105,6 +107,8 @@ func TestRunsAndNamespacesAreCompleted(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
 	run := s.recordOf(c, 0, v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted})
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "robot"}}
+	must(t, s.Create(t.Context(), account))
 	for _, test := range []struct{ command, last, want string }{
 		{"runs", "", c.Name + "\n"},
 		{"runs", "", run.Name + "\tCompleted\n"},
@@ -113,6 +117,7 @@ func TestRunsAndNamespacesAreCompleted(t *testing.T) {
 		{"preview -n", "", s.namespace + "\n"},
 		{"doctor -n", "", s.namespace + "\n"},
 		{"suspend", "", c.Name + "\n"},
+		{"rbac --service-account", "", s.namespace + "/" + account.Name + "\n"},
 	} {
 		words := strings.Fields(test.command)
 		args := append(append([]string{"__complete", words[0], "--kubeconfig", s.kubeconfig}, words[1:]...), test.last)

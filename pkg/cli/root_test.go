@@ -40,6 +40,7 @@ func TestUsage(t *testing.T) {
 		{args: "__complete lint --color al", out: "always\n"},
 		{args: "__complete scan --type Unused,Dan", out: "Unused,Dangling\n"},
 		{args: "__complete scan --from testdata/scan/dump.yaml --kind pvc,Conf", out: "pvc,ConfigMap\n"},
+		{args: "__complete init unused --kind Secret,Conf", out: "Secret,ConfigMap\n"},
 		{args: "__complete scan --from testdata/scan/dump.yaml -n sh", out: "shop\n"},
 
 		{args: "lnt", code: 2, errOut: "error: kubectl cleaner: there is no command \"lnt\"; did you mean \"lint\"?\nhint: run: kubectl cleaner --help   [E-USE-001]\n"},

@@ -32,3 +32,14 @@ func (c *Client) Namespaces(ctx context.Context) (names []string, err error) {
 	)
 	return names, err
 }
+
+// ServiceAccounts are the accounts of the cluster, as NAMESPACE/NAME.
+func (c *Client) ServiceAccounts(ctx context.Context) (names []string, err error) {
+	err = List[corev1.ServiceAccountList](
+		ctx,
+		c,
+		"/api/v1/serviceaccounts",
+		func(a *corev1.ServiceAccount) { names = append(names, a.Namespace+"/"+a.Name) },
+	)
+	return names, err
+}

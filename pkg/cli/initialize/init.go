@@ -64,7 +64,25 @@ func Command(s *terminal.Session) *cobra.Command {
 		"with --list: what to print: text, json or name",
 	)
 	o.changes.addFlags(flags)
+	_ = cmd.RegisterFlagCompletionFunc("kind", completeKinds) // it fails only for a flag that does not exist
 	return cmd
+}
+
+// completeKinds completes the last of several kinds that the recipe selects.
+func completeKinds(_ *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	known, err := read()
+	if err != nil || len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var kinds []string
+	for _, r := range known {
+		for _, kind := range r.kinds {
+			if r.Name == args[0] {
+				kinds = append(kinds, kind.Kind)
+			}
+		}
+	}
+	return terminal.CompleteLast(begun, kinds)
 }
 
 func completeNames(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -226,7 +226,7 @@ func completeTypes(_ *cobra.Command, _ []string, begun string) ([]cobra.Completi
 	for _, t := range allTypes() {
 		words = append(words, string(t))
 	}
-	return search.CompleteLast(begun, words)
+	return terminal.CompleteLast(begun, words)
 }
 
 // wanted are the findings of --kind and --type. Nil for all of the cluster. wrong says what is wrong with --kind.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -86,7 +87,7 @@ func (o *Flags) CompleteKinds(
 			words = append(words, kind.Kind)
 		}
 	}
-	return CompleteLast(begun, words)
+	return terminal.CompleteLast(begun, words)
 }
 
 func (s *Reading) serves(kind string) bool {
@@ -96,14 +97,4 @@ func (s *Reading) serves(kind string) bool {
 		}
 	}
 	return false
-}
-
-// CompleteLast completes the last of the words that stand between commas.
-func CompleteLast(begun string, words []string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	before := begun[:strings.LastIndex(begun, ",")+1]
-	found := make([]cobra.Completion, 0, len(words))
-	for _, word := range words {
-		found = append(found, before+word)
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp
 }

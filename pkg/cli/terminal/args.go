@@ -4,6 +4,8 @@
 package terminal
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
@@ -33,4 +35,14 @@ func CompleteFirst(complete cobra.CompletionFunc) cobra.CompletionFunc {
 		}
 		return complete(cmd, given, begun)
 	}
+}
+
+// CompleteLast completes the last of the words that stand between commas.
+func CompleteLast(begun string, words []string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	before := begun[:strings.LastIndex(begun, ",")+1]
+	found := make([]cobra.Completion, 0, len(words))
+	for _, word := range words {
+		found = append(found, before+word)
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
 }
