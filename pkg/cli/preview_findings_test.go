@@ -4,6 +4,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,5 +54,45 @@ func TestPreviewOfWhatIsOnlyReported(t *testing.T) {
 	got := call(t.Context(), t, "", nil, "preview", "-f", "cascading.yaml", "--from", "dump.yaml", "--complete")
 	if got.code != codes.ExitDone || !strings.Contains(got.errOut, "1 would be reported") || strings.Contains(got.errOut, "spec.action to Delete") {
 		t.Errorf("it says (%d)\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// TestPreviewKnowsWhatADumpLeavesOut: objects of one namespace prove nothing of what others may use, and what a dump
+// declares is a reference, as in a scan.
+func TestPreviewKnowsWhatADumpLeavesOut(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "cleaner.yaml"), []byte(`apiVersion: apps.projectsveltos.io/v1alpha1
+kind: Cleaner
+metadata: {name: tidy}
+spec:
+  schedule: "0 3 * * *"
+  action: Delete
+  blastRadiusLimit: {maxCount: 5}
+  resourcePolicySet:
+    resourceSelectors:
+    - {group: "", version: v1, kind: PersistentVolume, finding: {type: Unused}}
+    - {group: "", version: v1, kind: ConfigMap, finding: {type: Unused}}
+`), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "declared.yaml"), []byte(`apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: theme, namespace: shop}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: unused, namespace: shop}}
+- {apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop, annotations: {example.com/theme: theme}}, spec: {template: {}}}
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: kubecleaner-references, namespace: projectsveltos}
+  data: {our.yaml: "- {kind: Deployment.apps, references: [{path: \"metadata.annotations[example.com/theme]\", to: ConfigMap}]}"}
+`), 0o600))
+	for dump, want := range map[string]string{
+		"testdata/scan/one-namespace.yaml":             "- PersistentVolume old stay as it is",
+		filepath.Join(dir, "declared.yaml --complete"): "shop ConfigMap unused be deleted",
+	} {
+		args := append([]string{"preview", "-f", filepath.Join(dir, "cleaner.yaml"), "--from"}, strings.Fields(dump)...)
+		got := call(t.Context(), t, "", nil, args...)
+		out := strings.Join(strings.Fields(got.out), " ")
+		if !strings.Contains(out, want) || strings.Contains(out, "ConfigMap theme") {
+			t.Errorf("of %s it says (%d)\n%s%s", dump, got.code, got.out, got.errOut)
+		}
 	}
 }

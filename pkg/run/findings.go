@@ -27,13 +27,8 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 		return nil, nil
 	}
 	options := survey.Options{Now: s.Clock.Now(), Schemas: s.Learned}
-	if s.Declared != nil {
-		var err error
-		options.Declared, err = s.Declared(ctx)
-		switch {
-		case apierrors.IsForbidden(err):
-			options.DeclaredUnread = err
-		case err != nil:
+	if s.Survey != nil {
+		if err := s.Survey(ctx, &options); err != nil {
 			return nil, fmt.Errorf("looking for findings: %w", err)
 		}
 	}
@@ -53,7 +48,7 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 // isNotShown reports whether manifests, which a preview reads instead of a cluster, do not show what there is.
 func isNotShown(err error) bool {
 	var status apierrors.APIStatus
-	return errors.As(err, &status) && status.Status().Code == http.StatusNotImplemented
+	return errors.Is(err, survey.ErrOnlyOf) || errors.As(err, &status) && status.Status().Code == http.StatusNotImplemented
 }
 
 // Lookup reads what the Cleaner's selectors ask for, as Preview does.

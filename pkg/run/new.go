@@ -12,7 +12,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
-	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/identity"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
@@ -79,7 +78,7 @@ func New(c Config) *Runner {
 			CheckClock: c.CheckClock,
 			Denials:    denials,
 			Clock:      c.Clock,
-			Declared:   func(ctx context.Context) ([]graph.Source, error) { return survey.Declared(ctx, operator, c.Namespace) },
+			Survey:     func(ctx context.Context, o *survey.Options) error { return o.Declare(ctx, operator, c.Namespace) },
 			Learned:    &survey.Schemas{},
 		},
 		Judge: Judge{Protection: c.Protection, MaxActions: c.MaxActions},

@@ -17,7 +17,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
-	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -34,10 +33,10 @@ type Read struct {
 	// Counts reads in how many runs each object has matched, and which run counted last. Nil in a preview, which does not
 	// count.
 	Counts func(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts map[string]int64, lastRun string, err error)
-	// Declared reads the references that users declared, for findings. Nil when there are none. Learned keeps what the
-	// cluster's schemas say of them.
-	Declared func(ctx context.Context) ([]graph.Source, error)
-	Learned  *survey.Schemas
+	// Survey adds what else is known for findings, such as the references that users declared. Nil when nothing is.
+	// Learned keeps what the cluster's schemas say of references.
+	Survey  func(ctx context.Context, options *survey.Options) error
+	Learned *survey.Schemas
 	// CheckClock says what is wrong with the operator's clock. Nil when nothing can be known of that.
 	CheckClock func() error
 	// Denials are what admission denied in the runs so far.

@@ -38,6 +38,17 @@ func (e *DeclaredError) What() string {
 	return "the references declared in ConfigMap " + e.Namespace + "/" + DeclaredIn
 }
 
+// Declare adds the references that users declared in the operator's namespace, or that they may not be read.
+func (o *Options) Declare(ctx context.Context, reader *selector.Reader, namespace string) error {
+	declared, err := Declared(ctx, reader, namespace)
+	if apierrors.IsForbidden(err) {
+		o.DeclaredUnread = err
+		return nil
+	}
+	o.Declared = append(o.Declared, declared...)
+	return err
+}
+
 // Declared reads the references that users declared in the operator's namespace: none where there is no such ConfigMap.
 // A ConfigMap that cannot be read is a DeclaredError.
 func Declared(ctx context.Context, reader *selector.Reader, namespace string) ([]graph.Source, error) {

@@ -34,8 +34,8 @@ type Observer struct {
 // errNotReached is why lists were not read after the survey was stopped.
 var errNotReached = errors.New("it was not read: the search was stopped before its end")
 
-// errOnlyOf is why nothing is known of other namespaces, where there are objects of one only.
-var errOnlyOf = errors.New("there are objects of one namespace only, and what others hold is not known")
+// ErrOnlyOf is why nothing is known of other namespaces, where there are objects of one only.
+var ErrOnlyOf = errors.New("there are objects of one namespace only, and what others hold is not known")
 
 // Read reads all that the finder needs, of one namespace or, with an empty one, of the whole cluster. The memory may be
 // nil. When it is stopped by its context, the finder knows which lists were not read: what it finds then is right, but
@@ -107,7 +107,7 @@ func (r *reading) readAllowed(ctx context.Context, list finding.List) (elsewhere
 	in := namespaceOf(list, r.namespace)
 	err = r.read(ctx, list, in)
 	if err == nil && in == "" && list.Kind.Namespaced && r.finder.OnlyOf != "" {
-		return true, errOnlyOf
+		return true, ErrOnlyOf
 	}
 	if !apierrors.IsForbidden(err) || in == r.namespace || !list.Kind.Namespaced {
 		return false, err

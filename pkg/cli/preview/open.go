@@ -21,7 +21,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/identity"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
@@ -183,24 +182,30 @@ func (j *job) runner() *run.Runner {
 		Read:  run.Read{Operator: operator, Protection: protection, Clock: clk},
 		Judge: run.Judge{Protection: protection, MaxActions: j.maxActions},
 	}
+	runner.Read.Survey = func(ctx context.Context, options *survey.Options) error {
+		return j.declare(ctx, operator, options)
+	}
 	if j.dump == nil {
-		runner.Read.Declared = func(ctx context.Context) ([]graph.Source, error) { return j.declared(ctx, operator) }
 		runner.Check.Queries = inputs.NewMetrics(nil, j.allowedHosts, j.api.Config.Host)
 	}
 	return runner
 }
 
-// declared are the references that users declared in the operator's namespace, as far as the user may read them.
-func (o *options) declared(ctx context.Context, reader *selector.Reader) ([]graph.Source, error) {
-	sources, err := survey.Declared(ctx, reader, o.operators())
-	if apierrors.IsForbidden(err) {
-		o.Note(
+// declare adds the references that users declared in the operator's namespace, as far as the user may read them, and
+// which namespace is the only one of the manifests.
+func (j *job) declare(ctx context.Context, operator *selector.Reader, options *survey.Options) error {
+	if j.dump != nil {
+		options.OnlyOf = j.dump.OnlyNamespace()
+	}
+	err := options.Declare(ctx, operator, j.operators())
+	if options.DeclaredUnread != nil {
+		j.Note(
 			"whether ConfigMap %s/%s declares more references is not known: you may not read it",
-			o.operators(),
+			j.operators(),
 			survey.DeclaredIn,
 		)
 	}
-	return sources, err
+	return err
 }
 
 // operators is the operator's namespace.
