@@ -196,6 +196,9 @@ func checkReferenceIsRead(t *testing.T, table *Table, kind schema.GroupKind, r R
 	case r.Format == pairFormat && s.pair:
 		want.Namespace = other
 		set(path, other+"/"+name)
+	case r.Format == hostFormat:
+		want.Namespace = other
+		set(path, "https://"+name+"."+other+".svc.cluster.local:443/x")
 	case r.Format != "" && r.Format != pairFormat:
 		want.Name = strings.NewReplacer("{}", name, "{metadata.name}", self).Replace(r.Format)
 	}
@@ -217,6 +220,18 @@ func checkReferenceIsRead(t *testing.T, table *Table, kind schema.GroupKind, r R
 	value, _ = put(value, path, nil, size).(map[string]any)
 	if edges := edgesOf(table, testObject(t, kind, own, self, value)); slices.Contains(edges, wanted) {
 		t.Fatalf("there is still %+v", wanted)
+	}
+}
+
+func TestServiceInAURL(t *testing.T) {
+	for text, want := range map[string]string{
+		"web.shop.svc": "shop/web", "web.shop.svc.cluster.local": "shop/web", "web.shop.svc.cluster.local.": "shop/web", "https://web.shop.svc": "shop/web",
+		"https://web.shop.svc:443/validate?a=b": "shop/web", "web.shop.svc:80": "shop/web",
+		"web.shop": "/", "web": "/", "example.com": "/", "https://hooks.example.com/svc": "/", "https://a.b.c.svc": "/", "": "/", "://": "/",
+	} {
+		if namespace, name := serviceIn(text); namespace+"/"+name != want {
+			t.Errorf("%q names %s/%s, want %s", text, namespace, name, want)
+		}
 	}
 }
 
@@ -254,7 +269,7 @@ func TestNamedBy(t *testing.T) {
 			t.Errorf("a %s may name a %s: %t", test.by, test.kind, got)
 		}
 	}
-	for kind, want := range map[string]bool{"Secret": false, "ConfigMap": false, "Service": false, "Pod": true, "ClusterRole." + rbacGroup: true, "Widget": false} {
+	for kind, want := range map[string]bool{"Secret": false, "ConfigMap": false, "Service": true, "Pod": true, "ClusterRole." + rbacGroup: true, "Widget": false} {
 		if got := table.NeedsBody(schema.ParseGroupKind(kind)); got != want {
 			t.Errorf("the body of a %s is needed: %t", kind, got)
 		}

@@ -148,8 +148,11 @@ func checkReference(r Reference) error {
 // pairFormat is the Format of a text that holds a namespace, if it is not the source's own, and a name.
 const pairFormat = "namespace/name"
 
+// hostFormat is the Format of a URL or a host in which the name of a Service may stand, as in https://web.shop.svc:443.
+const hostFormat = "host"
+
 func parseFormat(format string) (parts []part, err error) {
-	if format == "" || format == pairFormat {
+	if format == "" || format == pairFormat || format == hostFormat {
 		return nil, nil
 	}
 	hasName := false

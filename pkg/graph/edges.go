@@ -158,6 +158,9 @@ func (w *walker) nameOf(r *reference, text string, holder object.JSON) Name {
 			name.Namespace, name.Name = namespace, after
 		}
 	}
+	if r.Format == hostFormat {
+		name.Namespace, name.Name = serviceIn(text)
+	}
 	return name
 }
 
@@ -226,28 +229,6 @@ func (w *walker) formatted(format []part, name string) string {
 		}
 	}
 	return text.String()
-}
-
-// variables are how texts refer to what is known only later: in classes of storage, in workflows and in templates.
-var variables = []struct{ begin, end string }{{"${", "}"}, {"$(", ")"}, {"{{", "}}"}}
-
-// withoutVariables puts "*" in the place of each variable of a name, and of what no name can hold, but a pattern may.
-func withoutVariables(text string) string {
-	if !strings.ContainsAny(text, "${*#") {
-		return text
-	}
-	text = strings.ReplaceAll(text, "#", "*")
-	for _, v := range variables {
-		for {
-			before, rest, found := strings.Cut(text, v.begin)
-			if !found {
-				break
-			}
-			_, after, _ := strings.Cut(rest, v.end)
-			text = before + "*" + after
-		}
-	}
-	return text
 }
 
 // groupOf is the group of an apiVersion, or the group itself: one with a version has a slash in it, or is v1.

@@ -369,7 +369,7 @@ metadata: {namespace: shop, name: i}
 spec: {title: in-ingress}`)) {
 		g.Add(o.Parts())
 	}
-	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster", "certs/in-pair", "edge/in-host"} {
+	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster", "certs/in-pair", "edge/in-host", "shop/a-key"} {
 		if !g.IsMentioned(named("Secret " + name)) {
 			t.Errorf("%s is not mentioned", name)
 		}
@@ -380,7 +380,7 @@ spec: {title: in-ingress}`)) {
 		}
 	}
 	for _, name := range []string{
-		"other/in-title", "shop/its-own-name", "shop/in-label", "shop/a-key", "shop/title", "shop/said-twice", "shop/sentence", "shop/in-url", "shop/in-quotes",
+		"other/in-title", "shop/its-own-name", "shop/in-label", "shop/title", "shop/said-twice", "shop/sentence", "shop/in-url", "shop/in-quotes",
 		"shop/in-ingress", "a/path", "shop/path",
 	} {
 		if g.IsMentioned(named("Secret " + name)) {

@@ -61,6 +61,11 @@ var lookAlikes = []struct {
 	{schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}, []string{"IngressClassName"}},
 }
 
+// noNames are formats of texts that are the name of no object.
+var noNames = []string{
+	"date", "date-time", "datetime", "duration", "byte", "ipv4", "ipv6", "cidr", "mac", "email", "uri", "uuid",
+}
+
 // looksLike is the kind that a field names, by its own name.
 func looksLike(field string) (to schema.GroupKind, ok bool) {
 	if field == "" {

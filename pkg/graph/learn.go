@@ -114,7 +114,7 @@ func (s *property) isUnwritable() bool {
 // text takes a text that may be any name. A status says what a controller saw: for it alone no kind is read.
 func (l *learner) text(path string, s property) {
 	root, _, _ := strings.Cut(path, ".")
-	isFree := s.Type == "string" && s.Format == "" && len(s.Enum) == 0
+	isFree := s.Type == "string" && !slices.Contains(noNames, s.Format) && len(s.Enum) == 0
 	l.source.anyName = l.source.anyName || isFree && root != "status"
 }
 

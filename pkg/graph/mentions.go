@@ -5,6 +5,7 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"hash/maphash"
 	"slices"
@@ -18,7 +19,7 @@ func decode(value object.JSON, into any) error { return json.Unmarshal(value, in
 
 const (
 	// maxMentions is how many words are kept. Beyond it, any name counts as mentioned.
-	maxMentions = 500_000
+	maxMentions = 1_000_000
 	// shortestMention is how long a name must be to be looked for in text: "app" says nothing.
 	shortestMention = 4
 )
@@ -28,12 +29,11 @@ const (
 // may read the object by it.
 type mentions struct {
 	// of is the only namespace whose names matter. Empty for all.
-	of    string
+	of string
+	// words are there with their namespaces and, unless it is only one, with "*" for all.
 	words map[key]struct{}
-	// namespaces are those of the words.
-	namespaces map[string]struct{}
-	full       bool
-	bytes      int64
+	full  bool
+	bytes int64
 }
 
 // textIn are what Pods are given as text, below the path of a container: also the commands of its hooks and probes.
@@ -42,8 +42,8 @@ var textIn = []string{
 	"livenessProbe.exec.command[]", "readinessProbe.exec.command[]", "startupProbe.exec.command[]",
 }
 
-// driverText is what the spec of a Pod gives the driver of a volume.
-const driverText = "volumes[].csi.volumeAttributes.*"
+// driverTexts are what the spec of a Pod gives the drivers of volumes.
+var driverTexts = []string{"volumes[].csi.volumeAttributes.*", "volumes[].flexVolume.options.*"}
 
 // containersIn are the lists of containers in a PodSpec.
 var containersIn = []string{"containers[]", "initContainers[]", "ephemeralContainers[]"}
@@ -71,7 +71,9 @@ func (n *node) noteText(s Source) {
 		mark(join(template, "metadata.annotations.*"))
 	}
 	for _, spec := range specs {
-		mark(join(spec, driverText))
+		for _, path := range driverTexts {
+			mark(join(spec, path))
+		}
 		for _, containers := range containersIn {
 			for _, path := range textIn {
 				mark(join(join(spec, containers), path))
@@ -89,7 +91,8 @@ func isCustom(group string) bool {
 }
 
 // eachWord tells all strings of a custom resource that could be names, or a namespace and a name, whatever their fields
-// are called. Of the metadata it is only the annotations: labels and owners are of something else.
+// are called. A key of a map may be a name, too, but one word may as well be the name of a field. Of the metadata it is
+// only the annotations: labels and owners are of something else.
 func eachWord(o object.JSON, tell func(object.JSON)) {
 	for name, value := range o.Fields() {
 		if name.Is("metadata") {
@@ -107,7 +110,7 @@ func eachWordIn(value object.JSON, tell func(object.JSON)) {
 		begin := i
 		end, isWord := wordAt(value, begin)
 		isKey := end < len(value) && bytes.HasPrefix(bytes.TrimLeft(value[end+1:], " \t\r\n"), []byte(":"))
-		if isWord && !isKey {
+		if isWord && (!isKey || bytes.ContainsAny(value[begin:end], "-.")) {
 			tell(value[begin:])
 		}
 		i = end
@@ -196,21 +199,23 @@ func (m *mentions) addWord(namespace string, word []byte) {
 	if m.of != "" && namespace != "" && namespace != m.of {
 		return
 	}
-	k := mentionKey(namespace, string(word))
-	if _, ok := m.words[k]; ok {
-		return
-	}
-	if m.full = len(m.words) >= maxMentions; m.full {
-		return
-	}
 	if m.words == nil {
-		m.words, m.namespaces = map[key]struct{}{}, map[string]struct{}{}
+		m.words = map[key]struct{}{}
 	}
-	m.words[k] = struct{}{}
-	m.bytes += 24
-	if _, known := m.namespaces[namespace]; !known {
-		m.namespaces[strings.Clone(namespace)] = struct{}{}
-		m.bytes += int64(64 + len(namespace))
+	in := []string{namespace, "*"}
+	if m.of != "" {
+		in = in[:1]
+	}
+	for _, namespace := range in {
+		k := mentionKey(namespace, string(word))
+		if _, known := m.words[k]; known {
+			continue
+		}
+		if m.full = len(m.words) >= maxMentions; m.full {
+			return
+		}
+		m.words[k] = struct{}{}
+		m.bytes += 24
 	}
 }
 
@@ -225,21 +230,13 @@ func (g *Graph) MentionsOf(namespace string) { g.mentions.of = namespace }
 // resource of it, or in one that is cluster-scoped. What is cluster-scoped itself may be meant in any namespace.
 func (g *Graph) IsMentioned(name Name) bool {
 	m := &g.mentions
-	stands := func(namespace string) bool {
-		_, stands := m.words[mentionKey(namespace, name.Name)]
-		return stands
+	if m.full || len(name.Name) < shortestMention {
+		return m.full
 	}
-	switch {
-	case m.full:
-		return true
-	case len(name.Name) < shortestMention:
-		return false
-	case name.Namespace == "":
-		for namespace := range m.namespaces {
-			if stands(namespace) {
-				return true
-			}
+	for _, in := range []string{cmp.Or(name.Namespace, "*"), ""} {
+		if _, stands := m.words[mentionKey(in, name.Name)]; stands {
+			return true
 		}
 	}
-	return stands(name.Namespace) || stands("")
+	return false
 }

@@ -8,6 +8,7 @@ package graph
 
 import (
 	"hash/maphash"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -48,4 +49,20 @@ func kindIn(group, kind string) schema.GroupKind {
 		group = groups[kind]
 	}
 	return schema.GroupKind{Group: group, Kind: kind}
+}
+
+// serviceIn is the Service whose DNS name is the host of a URL, or the text itself: NAME.NAMESPACE.svc, with or without
+// the domain of the cluster. Empty when it is none.
+func serviceIn(text string) (namespace, name string) {
+	_, host, isURL := strings.Cut(text, "://")
+	if !isURL {
+		host = text
+	}
+	if end := strings.IndexAny(host, ":/?#"); end >= 0 {
+		host = host[:end]
+	}
+	if labels := strings.SplitN(host, ".", 4); len(labels) > 2 && labels[2] == "svc" {
+		return labels[1], labels[0]
+	}
+	return "", ""
 }

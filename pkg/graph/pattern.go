@@ -78,3 +78,25 @@ func like(pattern, text string) bool {
 
 // withoutNumber is the name without the digits at its end.
 func withoutNumber(name string) string { return strings.TrimRight(name, "0123456789") }
+
+// variables are how texts refer to what is known only later: in classes of storage, in workflows and in templates.
+var variables = []struct{ begin, end string }{{"${", "}"}, {"$(", ")"}, {"{{", "}}"}}
+
+// withoutVariables puts "*" in the place of each variable of a name, and of what no name can hold, but a pattern may.
+func withoutVariables(text string) string {
+	if !strings.ContainsAny(text, "${*#") {
+		return text
+	}
+	text = strings.ReplaceAll(text, "#", "*")
+	for _, v := range variables {
+		for {
+			before, rest, found := strings.Cut(text, v.begin)
+			if !found {
+				break
+			}
+			_, after, _ := strings.Cut(rest, v.end)
+			text = before + "*" + after
+		}
+	}
+	return text
+}

@@ -80,7 +80,7 @@ type Reference struct {
 	// Absent is the name that is meant where the field is absent.
 	Absent string `json:"absent,omitempty"`
 	// Format is what becomes of the text: "{}-app" adds to the name, "{metadata.name}-{}" another text of the object, and
-	// "namespace/name" reads both from it. "#" at its end stands for any number.
+	// "namespace/name" reads both from it, and "host" the Service of a URL. "#" at its end stands for any number.
 	Format string `json:"format,omitempty"`
 	// Strength is Names unless it, or the Source, says otherwise.
 	Strength Strength `json:"strength,omitempty"`

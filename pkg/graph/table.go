@@ -142,7 +142,8 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 // crosses reports whether a reference may name what is in another namespace. What was learned may hold a namespace and
 // a slash before the name.
 func (r Reference) crosses() bool {
-	return r.Strength == Learned || r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat ||
+	return r.Strength == Learned || r.NamespaceField != "" || r.NamespaceFrom != "" ||
+		r.Format == pairFormat || r.Format == hostFormat ||
 		r.Namespace != "" && r.Namespace != "-"
 }
 
