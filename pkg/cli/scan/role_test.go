@@ -87,7 +87,7 @@ func scanRules(t *testing.T) string {
 	for _, list := range finder.Lists() {
 		all = append(all, search.Unread{Group: list.Kind.Group, Resource: list.Kind.Resource})
 	}
-	for _, resource := range []string{"cleaners", "cleanerruns"} {
+	for _, resource := range []string{"cleanerapprovals", "cleanerruns", "cleaners", "reports"} {
 		all = append(all, search.Unread{Group: v1alpha1.GroupVersion.Group, Resource: resource})
 	}
 	var text strings.Builder
