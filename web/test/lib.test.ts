@@ -67,6 +67,8 @@ describe('words', () => {
   it('says what is freed', () => { expect(freesText({ volumeBytes: 2 ** 30, loadBalancers: 1 })).toBe('1 GiB, 1 load balancer'); expect(freesText(undefined)).toBe(''); });
   it('names the right to read a kind', () => {
     expect(unreadText({ kind: 'Job', group: 'batch', resource: 'jobs', forbidden: true })).toBe('Job: missing right: list jobs.batch in all namespaces');
+    expect(unreadText({ kind: 'ConfigMap', resource: 'configmaps', namespace: 'ops', name: 'references', forbidden: true }))
+      .toBe('References declared in ConfigMap ops/references: missing right: get configmaps "references" in ops');
   });
 });
 

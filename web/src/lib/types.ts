@@ -67,7 +67,7 @@ export interface RestorePlan { run: string; cleaner: string; dryRun?: boolean; o
 
 export interface Frees { objects?: number; volumeBytes?: number; loadBalancers?: number }
 export interface User { kind: string; group?: string; namespace?: string; name: string; path?: string; optional?: boolean; idle?: boolean; reads?: boolean }
-export interface Unread { kind: string; group?: string; resource?: string; namespace?: string; elsewhere?: boolean; forbidden: boolean; error?: string }
+export interface Unread { kind: string; group?: string; resource?: string; namespace?: string; name?: string; elsewhere?: boolean; forbidden: boolean; error?: string }
 export interface Finding extends ObjectRef {
   type: string; uid: string; created?: string; since?: string; confidence?: string; reason: string; managedBy?: string; actionable: boolean;
   users?: User[]; searched?: number; notReadable?: Unread[]; frees?: Frees;

@@ -33,8 +33,12 @@ export function freesText(of: Frees | undefined): string {
   return parts.join(', ');
 }
 
-/** unreadText names a kind that could not be read, and the right that is missing. */
+/** unreadText names a kind, or the object that declares references, that could not be read, and the right that is missing. */
 export function unreadText(of: Unread): string {
+  if (of.name) {
+    const right = `get ${of.resource} "${of.name}" in ${of.namespace}`;
+    return `References declared in ${objectName({ ...of, name: of.name })}: ${of.forbidden ? `missing right: ${right}` : of.error || 'they could not be read'}`;
+  }
   const where = of.elsewhere ? ' in other namespaces' : of.namespace ? ` in ${of.namespace}` : '';
   const resource = of.resource ? `list ${of.resource}${of.group ? `.${of.group}` : ''}${where || ' in all namespaces'}` : '';
   return `${of.kind}${where}: ${of.forbidden ? `missing right: ${resource || 'list'}` : of.error || 'it could not be read'}`;
