@@ -100,7 +100,7 @@ func (s *Server) findings(r *http.Request, p *person) (int, any, error) {
 				continue
 			}
 			all = append(all, f)
-			if len(f.NotReadable) > 0 {
+			if f.Unknown {
 				answer.Unknown++
 			}
 		}

@@ -176,7 +176,7 @@ type CopyCompared struct {
 type Findings struct {
 	Page[search.Finding]
 	Groups []FindingGroup `json:"groups"`
-	// Unknown are those of which nobody can say, among Total too; they have notReadable.
+	// Unknown are those of which nobody can say, among Total too.
 	Unknown int             `json:"unknown"`
 	Unread  []search.Unread `json:"unread"`
 	Objects int64           `json:"objects"`

@@ -139,7 +139,7 @@ export const findings = [
   finding('ConfigMap', 'shop', 'old-banner', 'Unused'),
   finding('ConfigMap', 'shop', evil, 'Unused', { reason: evil }),
   finding('Job', 'shop', 'nightly-27', 'Finished', { confidence: 'Certain', reason: 'It completed 12 days ago.' }),
-  finding('Service', 'shop', 'legacy-api', 'Dangling', { actionable: false, reason: 'Its selector matches no Pod.', notReadable: [{ kind: 'Pod', forbidden: true }] }),
+  finding('Service', 'shop', 'legacy-api', 'Dangling', { actionable: false, reason: 'Its selector matches no Pod.', unknown: true, notReadable: [{ kind: 'Pod', forbidden: true }] }),
   ...Array.from({ length: 80 }, (_, i) => finding('ConfigMap', i % 2 ? 'shop' : 'checkout', `session-cache-${i}`, 'Unused', { managedBy: i % 9 === 0 ? 'Helm' : undefined })),
 ];
 export const unread = [{ kind: 'Secret', resource: 'secrets', forbidden: true }];

@@ -12,7 +12,7 @@ import { needsApproval, runBars, runText } from '../src/pages/cleaner';
 import { MakePage } from '../src/pages/make';
 import { compareText } from '../src/pages/restore';
 import { Stages } from '../src/pages/run';
-import { Nothing } from '../src/pages/findings';
+import { FindingsPage, Nothing } from '../src/pages/findings';
 import { allDays, Content } from '../src/pages/overview';
 import { Content as WhyContent, searchedText, verdict } from '../src/pages/why';
 import { Action, Failure } from '../src/ui/basics';
@@ -86,16 +86,36 @@ describe('why, with rights in one namespace', () => {
   const pods = { kind: 'Pod', forbidden: true, elsewhere: true };
   const why = {
     kind: 'PersistentVolumeClaim', namespace: 'shop', name: 'old', exists: true, used: null, users: [], searched: [], notReadable: [pods], cleaners: [],
-    findings: [{ kind: 'PersistentVolumeClaim', namespace: 'shop', name: 'old', type: 'Unused', uid: 'u', reason: 'no user found', actionable: false, notReadable: [pods] }],
+    findings: [{ kind: 'PersistentVolumeClaim', namespace: 'shop', name: 'old', type: 'Unused', uid: 'u', reason: 'no user found', actionable: false, unknown: true, notReadable: [pods] }],
     cleanersUnread: 'cleaners.apps.projectsveltos.io is forbidden: User "carol" cannot list resource "cleaners"',
   };
   it('is unknown, never unused, and does not say that no Cleaner selects it', async () => {
     expect(verdict(why)).toBe('Unknown');
-    expect(verdict({ ...why, findings: [{ ...why.findings[0]!, notReadable: [] }] })).toBe('Unused');
+    expect(verdict({ ...why, findings: [{ ...why.findings[0]!, unknown: undefined, notReadable: [] }] })).toBe('Unused');
     await show(<WhyContent of={why} />);
     expect(root.textContent).toContain('Unknown, unused?');
     expect(root.textContent).toContain('not known: you may not list Cleaners');
     expect(root.textContent).not.toContain('none selects it');
+  });
+});
+
+describe('what is unknown although everything was read', () => {
+  const found = { kind: 'ConfigMap', namespace: 'shop', name: 'settings', type: 'Unused', uid: 'u', reason: 'somebody may read it', actionable: false, unknown: true };
+  const why = { kind: found.kind, namespace: found.namespace, name: found.name, exists: true, used: null, users: [], searched: [], notReadable: [], cleaners: [], findings: [found] };
+  it('is never called unused, and no right is said to be missing', async () => {
+    expect(verdict(why)).toBe('Unknown');
+    await show(<WhyContent of={why} />);
+    expect(root.textContent).toContain('Unknown, unused?');
+    expect(root.textContent).toContain('What was read does not tell whether anything uses it;');
+    expect(root.textContent).not.toContain('may not be read');
+  });
+  it('is Unknown in the list of findings, and counted', async () => {
+    const data = { items: [found], total: 1, offset: 0, limit: 50, groups: [], unknown: 1, unread: [], objects: 9, kinds: 3, frees: {}, scanned: '2026-01-01T00:00:00Z' };
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(JSON.stringify(data), { headers: { 'Content-Type': 'application/json' } }));
+    await show(<LocationProvider><FindingsPage /></LocationProvider>);
+    await vi.waitFor(() => expect(root.querySelector('tbody .badge')?.textContent).toBe('Unknown'));
+    expect(root.querySelector('tbody')!.textContent).toContain('Unused?');
+    expect(root.textContent).toContain('1 finding, 1 of them unknown');
   });
 });
 

@@ -34,8 +34,10 @@ type Finding struct {
 	Reason     string                     `json:"reason"`
 	ManagedBy  string                     `json:"managedBy,omitempty"`
 	// Actionable is true when a Cleaner may delete or change such objects.
-	Actionable bool   `json:"actionable"`
-	Users      []User `json:"users,omitempty"`
+	Actionable bool `json:"actionable"`
+	// Unknown is true when nobody can tell whether it is so. NotReadable is empty then if everything could be read.
+	Unknown bool   `json:"unknown,omitempty"`
+	Users   []User `json:"users,omitempty"`
 	// Searched is how many kinds can name the object, and NotReadable are those of them that could not be read.
 	Searched    int      `json:"searched,omitempty"`
 	NotReadable []Unread `json:"notReadable,omitempty"`
@@ -117,7 +119,8 @@ func NewFinding(f *finding.Finding) Finding {
 	s := Finding{
 		Type: f.Type, APIVersion: f.Kind.APIVersion(), Kind: f.Kind.Kind, Namespace: f.Namespace, Name: f.Name, UID: f.UID,
 		Created: TimeOf(f.Created), Since: TimeOf(f.Since), Confidence: f.Confidence, Reason: f.Reason, ManagedBy: f.Managed,
-		Actionable: finding.Actionable(f.Kind.GroupKind(), f.Type) && len(f.Unknown) == 0, Searched: f.Searched, Of: f,
+		Actionable: finding.Actionable(f.Kind.GroupKind(), f.Type) && len(f.Unknown) == 0, Unknown: len(f.Unknown) > 0,
+		Searched: f.Searched, Of: f,
 	}
 	for _, u := range f.Users {
 		s.Users = append(s.Users, User{u.Kind, u.Group, u.Namespace, u.Name.Name, u.Path})

@@ -70,7 +70,7 @@ export interface User { kind: string; group?: string; namespace?: string; name: 
 export interface Unread { kind: string; group?: string; resource?: string; namespace?: string; name?: string; elsewhere?: boolean; forbidden: boolean; error?: string }
 export interface Finding extends ObjectRef {
   type: string; uid: string; created?: string; since?: string; confidence?: string; reason: string; managedBy?: string; actionable: boolean;
-  users?: User[]; searched?: number; notReadable?: Unread[]; frees?: Frees;
+  unknown?: boolean; users?: User[]; searched?: number; notReadable?: Unread[]; frees?: Frees;
 }
 export interface Findings extends Page<Finding> {
   groups: { key: string; count: number; frees: Frees }[] | null; unknown: number; unread: Unread[] | null; objects: number; kinds: number;

@@ -14,7 +14,7 @@ import { Pager, Table, type Column } from '../ui/table';
 
 const columns: Column<Finding>[] = [
   { title: 'Object', class: 'wrap', cell: (row) => <ObjectLink of={row} /> },
-  { title: 'Finding', cell: (row) => (row.notReadable?.length
+  { title: 'Finding', cell: (row) => (row.unknown
     ? <><Badge word="Unknown" /><div class="small muted">{row.type}?</div></> : <><Badge word={row.type} /><div class="small muted" title={confidenceText(row.confidence)}>{row.confidence}</div></>) },
   { title: 'Why', class: 'wrap', cell: (row) => <>{readable(row.reason)}{row.managedBy && <div class="small muted">managed by {row.managedBy}</div>}</> },
   { title: 'Made', cell: (row) => <Time at={row.created} /> },
@@ -69,7 +69,7 @@ export function FindingsPage() {
         {(data) => (
           <div class="stack">
             <Unreadable of={data} />
-            <Card title={data.kinds === 0 ? 'Findings' : `${plural(data.total, 'finding')}${filtered ? ' like that' : ''}${data.scope ? ` in ${data.scope}` : ''}`}
+            <Card title={data.kinds === 0 ? 'Findings' : `${plural(data.total, 'finding')}${filtered ? ' like that' : ''}${data.scope ? ` in ${data.scope}` : ''}${data.unknown > 0 ? `, ${count(data.unknown)} of them unknown` : ''}`}
               aside={<>{plural(data.objects, 'object')} of {plural(data.kinds, 'kind')} read <Time at={data.scanned} />{freesText(data.frees) && `; would free ${freesText(data.frees)}`}</>}>
               {!data.items?.length ? <Nothing filtered={filtered} of={data} onNamespace={(value) => filter({ namespace: value })} /> : (
                 <div class="stack">
@@ -112,7 +112,7 @@ function Unreadable({ of }: { of: Findings }) {
   if (!of.unread?.length) return null;
   return (
     <details class="note warn">
-      <summary>{plural(of.unread.length, 'kind')} could not be read. What they could use is called unknown, never unused{of.unknown > 0 && `: ${plural(of.unknown, 'object')}`}.</summary>
+      <summary>{plural(of.unread.length, 'kind')} could not be read. What they could use is called unknown, never unused.</summary>
       <ul>{of.unread.map((each, i) => <li key={i}>{unreadText(each)}</li>)}</ul>
     </details>
   );

@@ -25,11 +25,11 @@ export function WhyPage() {
   );
 }
 
-/** verdict is the one word for it. What may be used by something that was not read is Unknown, never Unused. */
+/** verdict is the one word for it. What something may use, as far as anybody can tell, is Unknown, never Unused. */
 export function verdict(of: Why): string {
   if (!of.exists) return of.unsure ? 'Unknown' : of.deletedBy ? 'Gone' : 'Missing';
   const worst = of.findings?.[0];
-  if (worst) return worst.notReadable?.length ? 'Unknown' : worst.type;
+  if (worst) return worst.unknown ? 'Unknown' : worst.type;
   return of.used === null ? 'Unknown' : of.used ? 'Used' : 'NotUsed';
 }
 
@@ -42,12 +42,12 @@ export function Content({ of }: { of: Why }) {
       {of.unsure && <p class="note warn">You may not read it, so it is not known whether it exists: {of.unsure}</p>}
       {!of.exists && !of.unsure && !of.deletedBy && <p class="note bad">It does not exist, and no run that is on record deleted it. What names it names it in vain.</p>}
       {of.exempt && <p class="note info">It is never a finding: {of.exempt}</p>}
-      {of.findings?.map((finding) => <p key={finding.type} class="note warn"><strong>{finding.notReadable?.length ? `Unknown, ${finding.type.toLowerCase()}?` : finding.type}{finding.confidence && ` (${finding.confidence})`}:</strong> {readable(finding.reason)}{!finding.notReadable?.length && confidenceText(finding.confidence) && <span class="small said">{finding.confidence}: {confidenceText(finding.confidence)}</span>}</p>)}
+      {of.findings?.map((finding) => <p key={finding.type} class="note warn"><strong>{finding.unknown ? `Unknown, ${finding.type.toLowerCase()}?` : finding.type}{finding.confidence && ` (${finding.confidence})`}:</strong> {readable(finding.reason)}{!finding.unknown && confidenceText(finding.confidence) && <span class="small said">{finding.confidence}: {confidenceText(finding.confidence)}</span>}</p>)}
       {of.selects && <p class="note good">Its selector matches Pods: it is used, although nothing need name it.</p>}
       <Card title="Who uses it" aside={users.length ? plural(users.length, 'user') : undefined}>
         {users.length > 0 ? <UseGraph object={of} users={users} /> : (
           <Empty title={of.used === null ? 'Nobody can say.' : of.selects ? 'Nothing names it.' : 'Nothing uses it.'}>
-            {of.used === null ? 'Something that could use it may not be read; so it is never called unused.' : searchedText(searched.length)}
+            {of.used === null ? notKnown(of) : searchedText(searched.length)}
           </Empty>
         )}
         {of.nearest && <p class="note info">{objectName(of.nearest.user)} names <span class="mono">{of.nearest.name}</span>, which does not exist. Is it a typing error?</p>}
@@ -81,6 +81,12 @@ function Frees({ of }: { of: Why }) {
   if (!of.exists && !of.unsure) return <Empty title="There is nothing to delete." />;
   const title = of.unsure || of.used === null ? 'This is not known.' : of.used ? 'It is in use.' : 'It was not found unused.';
   return <Empty title={title}>What deleting it would free was not looked at.</Empty>;
+}
+
+/** notKnown says why nobody can say whether something uses it: no right need be missing. */
+function notKnown(of: Why): string {
+  const why = of.notReadable?.length ? 'Something that could use it may not be read' : 'What was read does not tell whether anything uses it';
+  return `${why}; so it is never called unused.`;
 }
 
 /** searchedText says how far it was searched for users. */
