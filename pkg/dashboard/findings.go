@@ -86,8 +86,8 @@ func (s *Server) findings(r *http.Request, p *person) (int, any, error) {
 	}
 	result := found.result
 	answer := Findings{
-		Unread: result.Unread, Objects: result.Objects, Kinds: result.Kinds, Frees: result.Frees, Scanned: found.at,
-		Scope: found.namespace, Groups: []FindingGroup{},
+		Unread: result.Unread, Objects: result.Objects, Kinds: result.Kinds, Frees: result.Frees,
+		NotCounted: result.NotCounted, Scanned: found.at, Scope: found.namespace, Groups: []FindingGroup{},
 	}
 	all, alike := []search.Finding{}, []search.Finding{}
 	but := otherFilters(query, query.Get("group"))

@@ -4,6 +4,7 @@
 package dashboard
 
 import (
+	"maps"
 	"net/http"
 	"testing"
 
@@ -26,5 +27,20 @@ func TestFindingsUnknown(t *testing.T) {
 			len(found.Items[0].NotReadable) > 0 {
 			t.Errorf("%s: %d findings, %d unknown: %+v", of, found.Total, found.Unknown, found.Items)
 		}
+	}
+}
+
+// TestFindingsNotCounted: what a Cleaner would leave alone is not in the total, and that is said.
+func TestFindingsNotCounted(t *testing.T) {
+	c := admin(t)
+	shop := namespace(t, c)
+	create(t, c, settingsIn(shop))
+	create(t, c, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: shop, Name: "chart", Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"},
+	}})
+	var found Findings
+	visit(t, env.Config).wants(http.StatusOK, http.MethodGet, "findings?kind=ConfigMap&namespace="+shop, nil, &found)
+	if found.Total != 2 || found.Frees.Objects != 1 || !maps.Equal(found.NotCounted, map[string]int{"managed by Helm": 1}) {
+		t.Errorf("%d findings, %d counted, %v not counted", found.Total, found.Frees.Objects, found.NotCounted)
 	}
 }

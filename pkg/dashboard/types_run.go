@@ -181,7 +181,9 @@ type Findings struct {
 	Unread  []search.Unread `json:"unread"`
 	Objects int64           `json:"objects"`
 	Kinds   int             `json:"kinds"`
-	Frees   search.Frees    `json:"frees"`
+	// Frees and NotCounted are of the whole scan, as in scan.Result.
+	Frees      search.Frees   `json:"frees"`
+	NotCounted map[string]int `json:"notCounted,omitempty"`
 	// Scanned is when. Scope is the namespace, empty for the cluster.
 	Scanned time.Time `json:"scanned"`
 	Scope   string    `json:"scope,omitempty"`

@@ -110,12 +110,13 @@ describe('what is unknown although everything was read', () => {
     expect(root.textContent).not.toContain('may not be read');
   });
   it('is Unknown in the list of findings, and counted', async () => {
-    const data = { items: [found], total: 1, offset: 0, limit: 50, groups: [], unknown: 1, unread: [], objects: 9, kinds: 3, frees: {}, scanned: '2026-01-01T00:00:00Z' };
+    const data = { items: [found], total: 1, offset: 0, limit: 50, groups: [], unknown: 1, unread: [], objects: 9, kinds: 3, frees: {}, scanned: '2026-01-01T00:00:00Z', notCounted: { 'managed by Helm': 2, protected: 4 } };
     vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(JSON.stringify(data), { headers: { 'Content-Type': 'application/json' } }));
     await show(<LocationProvider><FindingsPage /></LocationProvider>);
     await vi.waitFor(() => expect(root.querySelector('tbody .badge')?.textContent).toBe('Unknown'));
     expect(root.querySelector('tbody')!.textContent).toContain('Unused?');
     expect(root.textContent).toContain('1 finding, 1 of them unknown');
+    expect(root.textContent).toContain('not counted: 4 protected, 2 managed by Helm');
   });
 });
 

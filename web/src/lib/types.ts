@@ -74,7 +74,7 @@ export interface Finding extends ObjectRef {
 }
 export interface Findings extends Page<Finding> {
   groups: { key: string; count: number; frees: Frees }[] | null; unknown: number; unread: Unread[] | null; objects: number; kinds: number;
-  frees: Frees; scanned: string; scope?: string;
+  frees: Frees; notCounted?: Record<string, number>; scanned: string; scope?: string;
 }
 
 export interface Why extends ObjectRef {

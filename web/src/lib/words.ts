@@ -33,6 +33,13 @@ export function freesText(of: Frees | undefined): string {
   return parts.join(', ');
 }
 
+/** totalText is what deleting all that was found would free, and what is not counted because a Cleaner leaves it alone. */
+export function totalText(of: Frees, notCounted: Record<string, number> = {}): string {
+  const left = Object.entries(notCounted).sort(([a], [b]) => b.localeCompare(a)).map(([why, n]) => `${count(n)} ${why}`); // what is protected first
+  if (left.length === 0) return freesText(of);
+  return `${freesText(of) || 'no storage or load balancer'} (not counted: ${left.join(', ')})`;
+}
+
 /** unreadText names a kind, or the object that declares references, that could not be read, and the right that is missing. */
 export function unreadText(of: Unread): string {
   if (of.name) {

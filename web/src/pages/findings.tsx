@@ -6,7 +6,7 @@ import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { useSession } from '../lib/session';
 import { readable } from '../lib/time';
 import type { Access, Finding, Findings } from '../lib/types';
-import { confidenceText, count, freesText, plural, unreadText } from '../lib/words';
+import { confidenceText, count, freesText, plural, totalText, unreadText } from '../lib/words';
 import { Action, Badge, Card, Empty, Head, Show, Time } from '../ui/basics';
 import { Search, Select } from '../ui/filters';
 import { ObjectLink } from '../ui/outcomes';
@@ -70,7 +70,7 @@ export function FindingsPage() {
           <div class="stack">
             <Unreadable of={data} />
             <Card title={data.kinds === 0 ? 'Findings' : `${plural(data.total, 'finding')}${filtered ? ' like that' : ''}${data.scope ? ` in ${data.scope}` : ''}${data.unknown > 0 ? `, ${count(data.unknown)} of them unknown` : ''}`}
-              aside={<>{plural(data.objects, 'object')} of {plural(data.kinds, 'kind')} read <Time at={data.scanned} />{freesText(data.frees) && `; would free ${freesText(data.frees)}`}</>}>
+              aside={<>{plural(data.objects, 'object')} of {plural(data.kinds, 'kind')} read <Time at={data.scanned} />{freed(data)}</>}>
               {!data.items?.length ? <Nothing filtered={filtered} of={data} onNamespace={(value) => filter({ namespace: value })} /> : (
                 <div class="stack">
                   <Groups of={data} by={group} chosen={params[field]} onChoose={(key) => filter({ [field]: key === params[field] ? undefined : key })} />
@@ -106,6 +106,11 @@ export function Nothing({ filtered, of, onNamespace }: { filtered: boolean; of: 
   if (filtered) return <Empty title="Nothing is like that."><a href="/findings">Show all findings</a></Empty>;
   if (of.unread?.length) return <Empty title="Nothing was found in what could be read.">{plural(of.unread.length, 'kind')} could not be read, so this does not say that everything is in use.</Empty>;
   return <Empty title="Nothing was found.">Everything that you may read is in use. Scan again later, or look at another namespace.</Empty>;
+}
+
+function freed(of: Findings): string {
+  const text = totalText(of.frees, of.notCounted);
+  return text && `; would free ${text}`;
 }
 
 function Unreadable({ of }: { of: Findings }) {
