@@ -54,9 +54,10 @@ func (v notEmpty) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// Connecting are the flags that say which cluster to ask, and as whom; and Where those that say what is read.
+// Connecting are the flags that say which cluster to ask, and as whom. Those that hold secrets are not among them.
+// Where are those that say what is read.
 var (
-	Connecting = []string{"kubeconfig", "context", "as"}
+	Connecting = []string{"kubeconfig", "context", "as", "as-group", "cluster", "server", "user"}
 	Where      = append([]string{"from", "complete", "references", "operator-namespace"}, Connecting...)
 )
 
@@ -74,6 +75,8 @@ func Given(flags *pflag.FlagSet, names ...string) string {
 		}
 		for _, value := range values {
 			switch {
+			case flag.Value.Type() == "bool" && value == "false":
+				fmt.Fprintf(&text, " --%s=false", name)
 			case flag.Value.Type() == "bool":
 				fmt.Fprintf(&text, " --%s", name)
 			case flag.Shorthand != "":
