@@ -4,8 +4,16 @@
 package cli
 
 import (
+	"context"
+	"net/http"
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // TestScanFrees adds up only what a Cleaner may delete, and says what else was found.
@@ -22,6 +30,8 @@ func TestScanFrees(t *testing.T) {
 		byHelm     = "name: chart, namespace: shop, annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: shop}"
 		byHelmToo  = "name: label, namespace: shop, labels: {app.kubernetes.io/managed-by: Helm}"
 		byArgo     = "name: app, namespace: shop, annotations: {argocd.argoproj.io/tracking-id: 'web:/PersistentVolumeClaim:shop/app'}"
+		byAddOn    = "name: add, namespace: shop, annotations: {objectset.rio.cattle.io/owner-name: traefik}"
+		byAddOnToo = "name: other, namespace: shop, annotations: {objectset.rio.cattle.io/owner-name: metrics}"
 		restored   = "name: restored, namespace: shop, annotations: {apps.projectsveltos.io/restored-from: '4711'}"
 		ofCluster  = "name: left, namespace: kube-system"
 		ofOperator = "name: left, namespace: projectsveltos"
@@ -31,6 +41,7 @@ func TestScanFrees(t *testing.T) {
 	for name, test := range map[string]struct{ manifests, args, says, json string }{
 		"free":      {claims(free), "", " would free 1Gi of volumes, 1 object.\n", `"frees": {"objects": 1, "volumeBytes": 1073741824}}`},
 		"managed":   {claims(free, byHelm, byHelmToo, byArgo), "", " would free 1Gi of volumes, 1 object (not counted: 2 managed by Helm, 1 managed by Argo CD).\n", `"notCounted": {"managed by Argo CD": 1, "managed by Helm": 2}`},
+		"add-ons":   {claims(byAddOn, byAddOnToo), "", " would free nothing (not counted: 2 managed by add-on).\n", `"notCounted": {"managed by add-on": 2}`},
 		"protected": {claims(free, restored, ofCluster, ofOperator, kept) + bank, "", " would free 1Gi of volumes, 1 object (not counted: 4 protected).\n", `"notCounted": {"protected": 4}`},
 		"nothing":   {claims(kept, byHelm) + bank, "", " would free nothing (not counted: 1 protected, 1 managed by Helm).\n", `"frees": {}`},
 		"in one":    {claims(kept) + bank, " -n bank", " would free nothing (not counted: 1 protected).\n", `"notCounted": {"protected": 1}`},
@@ -47,5 +58,62 @@ func TestScanFrees(t *testing.T) {
 				t.Errorf("it prints %s, want %s in it", got.out, test.json)
 			}
 		})
+	}
+}
+
+// claim creates a claim of a volume that nothing uses.
+func (s *site) claim() {
+	s.Helper()
+	must(s.T, s.Create(s.Context(), &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "old"},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	}))
+}
+
+// TestScanFreesWithoutNamespaces: which namespaces are protected cannot be read, and the sum says so.
+func TestScanFreesWithoutNamespaces(t *testing.T) {
+	s := newSite(t)
+	s.claim()
+	s.kubeconfig = s.proxied(func(w http.ResponseWriter, r *http.Request) bool {
+		broken := r.URL.Path == "/api/v1/namespaces" || r.URL.Path == "/api/v1/namespaces/"+s.namespace
+		if broken {
+			http.Error(w, "broken", http.StatusForbidden)
+		}
+		return broken
+	})
+	const note = "note: which namespaces are protected is not known, so the sum may count what no Cleaner would delete: "
+	for _, line := range []string{"scan --kind pvc", "scan --kind pvc -n " + s.namespace} {
+		if got := s.call(t.Context(), nil, strings.Fields(line)...); strings.Count(got.errOut, note) != 1 || !strings.Contains(got.errOut, " would free ") {
+			t.Errorf("%s: exit %d: %s", line, got.code, s.plain(got.errOut))
+		}
+	}
+	if got := s.call(t.Context(), nil, "scan", "--kind", "networkpolicy", "-n", s.namespace); strings.Contains(got.errOut, note) {
+		t.Errorf("without a sum: %s", s.plain(got.errOut))
+	}
+}
+
+// TestScanThatIsStoppedSumsNothing: what protects objects can no longer be read.
+func TestScanThatIsStoppedSumsNothing(t *testing.T) {
+	s := newSite(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.kubeconfig = s.proxied(func(_ http.ResponseWriter, r *http.Request) bool {
+		stops := strings.HasSuffix(r.URL.Path, "/deployments")
+		if stops {
+			cancel()
+			<-r.Context().Done()
+		}
+		return stops
+	})
+	must(t, s.Create(t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "old", Annotations: map[string]string{"cleaner/expires": "2025-01-01"}},
+	}))
+	got := s.call(ctx, nil, "scan", "-n", s.namespace, "--type", "Expired", "-o", "json")
+	result := s.scanned(got)
+	if got.code != codes.ExitInterrupted || len(result.Findings) == 0 || result.Frees.Objects > 0 || result.NotCounted != nil ||
+		strings.Contains(got.errOut, " would free ") || strings.Contains(got.errOut, "which namespaces are protected") {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
 	}
 }

@@ -41,8 +41,8 @@ func (p *protection) note(o object.Object) {
 
 // annotated are the namespaces that are protected with all that is in them by an annotation, as far as the user may
 // read them.
-func (j *job) annotated(ctx context.Context) map[string]bool {
-	protected := map[string]bool{}
+func (j *job) annotated(ctx context.Context) (protected map[string]bool, err error) {
+	protected = map[string]bool{}
 	look := func(o object.Object) error {
 		if metadata, err := o.Metadata(); err == nil && guard.InNamespace(o.Name, &metadata) != "" {
 			protected[strings.Clone(o.Name)] = true
@@ -50,46 +50,59 @@ func (j *job) annotated(ctx context.Context) map[string]bool {
 		return nil
 	}
 	if j.Namespace == "" {
-		_ = j.Reader.Each(ctx, selector.Ask{Kind: search.Namespaces, MetadataOnly: true}, look)
-	} else if o, err := j.Reader.Object(ctx, search.Namespaces, "", j.Namespace); err == nil {
-		_ = look(o)
+		return protected, j.Reader.Each(ctx, selector.Ask{Kind: search.Namespaces, MetadataOnly: true}, look)
 	}
-	return protected
+	o, err := j.Reader.Object(ctx, search.Namespaces, "", j.Namespace)
+	if err != nil {
+		return protected, err
+	}
+	return protected, look(o)
 }
 
 // sum is what deleting the findings would free. left are those that a Cleaner would leave alone, by the reason why.
+// After the scan was stopped there is no sum: what protects objects can no longer be read.
 func (j *job) sum(ctx context.Context, findings []search.Finding) (frees search.Frees, left map[string]int) {
 	if len(findings) == 0 {
 		return frees, nil
 	}
-	annotated, counted := j.annotated(ctx), map[types.UID]bool{}
+	annotated, err := j.annotated(ctx)
+	if ctx.Err() != nil {
+		return frees, nil
+	}
+	counted, left := map[types.UID]bool{}, map[string]int{}
 	for i := range findings {
 		f := findings[i].Of
 		if !findings[i].Actionable || counted[f.UID] {
 			continue
 		}
 		counted[f.UID] = true
-		var why string
-		switch {
-		case j.protected.objects[f.UID] || annotated[f.Namespace]:
-			why = "protected"
-		case f.Managed != "":
-			why = "managed by " + managerOf(f)
-		default:
+		if why := j.leftAlone(f, annotated); why != "" {
+			left[why]++
+		} else {
 			frees.Add(f)
-			continue
 		}
-		if left == nil {
-			left = map[string]int{}
-		}
-		left[why]++
+	}
+	if err != nil && j.Dump == nil && frees.Objects > 0 { // what manifests do not hold is said elsewhere
+		j.Note("which namespaces are protected is not known, so the sum may count what no Cleaner would delete: %s",
+			terminal.OneLine(err.Error()))
 	}
 	return frees, left
 }
 
+// leftAlone is why a Cleaner would leave the object alone. Empty when it would not.
+func (j *job) leftAlone(f *finding.Finding, annotated map[string]bool) string {
+	switch {
+	case j.protected.objects[f.UID] || annotated[f.Namespace]:
+		return "protected"
+	case f.Managed != "":
+		return "managed by " + managerOf(f)
+	}
+	return ""
+}
+
 // managerOf is the tool that manages an object: its name has that of a release or an application behind it.
 func managerOf(f *finding.Finding) string {
-	for _, tool := range []string{"Argo CD", "Flux", "Helm"} {
+	for _, tool := range []string{"Argo CD", "Flux", "Helm", "add-on"} {
 		if strings.HasPrefix(f.Managed, tool) {
 			return tool
 		}

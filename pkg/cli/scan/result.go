@@ -29,7 +29,7 @@ type Result struct {
 	Objects int64 `json:"objects"`
 	Kinds   int   `json:"kinds"`
 	// Frees is what there would be more if a Cleaner had deleted what was found. NotCounted are how many objects it would
-	// leave alone because they are protected or managed, by the cause.
+	// leave alone because they are protected or managed, by the cause. Both are empty of a partial scan.
 	Frees      search.Frees   `json:"frees"`
 	NotCounted map[string]int `json:"notCounted,omitempty"`
 	// Requested is what Pods hold that wait for what does not come. Most of them would be made anew if they were deleted.
