@@ -88,8 +88,8 @@ func TestScanWithoutDeclaredReferences(t *testing.T) {
 	}
 }
 
-// discoveryWithout is what the API server says of its groups, but for one of them.
-func (s *site) discoveryWithout(group string) []byte {
+// discovery is what the API server says of its groups, after a change.
+func (s *site) discovery(change func(list *discoveryv2.APIGroupDiscoveryList)) []byte {
 	s.Helper()
 	client, err := discovery.NewDiscoveryClientForConfig(realCluster(s.T).Config)
 	must(s.T, err)
@@ -97,12 +97,22 @@ func (s *site) discoveryWithout(group string) []byte {
 	must(s.T, err)
 	var list discoveryv2.APIGroupDiscoveryList
 	must(s.T, json.Unmarshal(body, &list))
-	all := len(list.Items)
-	list.Items = slices.DeleteFunc(list.Items, func(g discoveryv2.APIGroupDiscovery) bool { return g.Name == group })
-	if body, err = json.Marshal(list); err != nil || len(list.Items) != all-1 {
-		s.Fatalf("%d groups of %d: %v", len(list.Items), all, err)
-	}
+	change(&list)
+	body, err = json.Marshal(list)
+	must(s.T, err)
 	return body
+}
+
+// discoveryWithout is discovery without one group.
+func (s *site) discoveryWithout(group string) []byte {
+	s.Helper()
+	return s.discovery(func(list *discoveryv2.APIGroupDiscoveryList) {
+		all := len(list.Items)
+		list.Items = slices.DeleteFunc(list.Items, func(g discoveryv2.APIGroupDiscovery) bool { return g.Name == group })
+		if len(list.Items) != all-1 {
+			s.Fatalf("%d groups of %d", len(list.Items), all)
+		}
+	})
 }
 
 // TestScanWithoutTheOperator is of the same person in a cluster in which KubeCleaner is not installed: nothing is
@@ -145,5 +155,32 @@ func TestPreviewWithoutDeclaredReferences(t *testing.T) {
 	want := "; not readable: the references declared in ConfigMap " + ops + "/kubecleaner-references"
 	if !strings.Contains(got.out, want) || strings.Contains(got.out, "be reported") {
 		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// TestScanExcludesWhatNobodyServes: while the server of a group is down, its kinds are not wrong usage, and others are.
+func TestScanExcludesWhatNobodyServes(t *testing.T) {
+	s := newSite(t)
+	s.populate()
+	down := s.discovery(func(list *discoveryv2.APIGroupDiscoveryList) {
+		stale := []discoveryv2.APIVersionDiscovery{{Version: "v1", Freshness: discoveryv2.DiscoveryFreshnessStale}}
+		list.Items = append(list.Items, discoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: "certs.example.com"}, Versions: stale})
+	})
+	s.kubeconfig = s.proxied(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/apis" {
+			w.Header().Set("Content-Type", discovery.AcceptV2)
+			_, _ = w.Write(down)
+		}
+		return r.URL.Path == "/apis"
+	})
+	const note = ": no kind of this name is known, but one of certs.example.com may have it, which cannot be asked at present\n"
+	for pattern, want := range map[string]int{
+		"Sertificate/*": codes.ExitPartial, "sertificates.certs.example.com/*": codes.ExitPartial, "sertificates.other.example.com/*": codes.ExitUsage,
+	} {
+		got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--exclude", pattern, "--exclude", "Deployment/night")
+		isNoted := strings.Contains(got.errOut, "note: --exclude "+pattern+note)
+		if got.code != want || isNoted != (want == codes.ExitPartial) || strings.Contains(got.out, "night") {
+			t.Errorf("%s: exit %d, want %d: %s%s", pattern, got.code, want, s.plain(got.out), s.plain(got.errOut))
+		}
 	}
 }

@@ -6,7 +6,9 @@ package scan
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,7 +54,10 @@ func (j *job) resolveExcluded() (wrong []string) {
 			continue
 		}
 		kind, err := j.Kind(p.kind)
-		if err != nil {
+		if down := j.mayServe(p.kind); err != nil && len(down) > 0 {
+			j.Note("--exclude %s: no kind of this name is known, but one of %s may have it, which cannot be asked at present",
+				terminal.OneLine(j.options.exclude[i]), terminal.OneLine(terminal.Shortened(down, terminal.MaxNames)))
+		} else if err != nil {
 			wrong = append(wrong, noSuchKind("exclude", j.options.exclude[i], err))
 		}
 		p.of = kind.GroupKind()
@@ -60,11 +65,18 @@ func (j *job) resolveExcluded() (wrong []string) {
 	return wrong
 }
 
+// mayServe are the groups of which nobody knows the kinds at present, and which may have the kind that a word means.
+func (j *job) mayServe(word string) []string {
+	down := slices.Sorted(maps.Keys(j.Catalog.Unserved))
+	_, group, grouped := strings.Cut(strings.ToLower(word), ".")
+	return slices.DeleteFunc(down, func(name string) bool { return grouped && name != group })
+}
+
 // noSuchKind says which value of a flag names a kind that there is not, and which one may be meant.
 func noSuchKind(flag, value string, err error) string {
 	message := fmt.Sprintf("--%s %s: %s", flag, terminal.OneLine(value), terminal.OneLine(err.Error()))
 	var f *terminal.Failure
-	if errors.As(err, &f) {
+	if errors.As(err, &f) && f.Hint != "" {
 		message += "; " + f.Hint
 	}
 	return message
