@@ -25,6 +25,9 @@ const (
 	missingRole = "kubecleaner-scan-missing"
 )
 
+// absentHint is what to do when the manifests hold nothing of some kinds.
+const absentHint = "if the cluster has none of them either, give --complete"
+
 // tellUnread tells people what could not be read, and how to come by the right to read it. It returns how the command
 // exits then.
 func (j *job) tellUnread(r *Result) error {
@@ -49,7 +52,7 @@ func (j *job) tellUnread(r *Result) error {
 			terminal.Counted(len(matter), "kind"),
 			search.UnreadWords(matter),
 		)
-		f.Hint = "if the cluster has none of them either, give --complete"
+		f.Hint = search.ManifestsHint(matter, absentHint)
 	case absent > 0:
 		unread = slices.DeleteFunc(unread, func(u search.Unread) bool { return u.Kind == "*" })
 		f.Err = fmt.Errorf(
@@ -57,7 +60,7 @@ func (j *job) tellUnread(r *Result) error {
 			terminal.Counted(absent, "kind"),
 			search.UnreadWords(unread),
 		)
-		f.Hint = "if the cluster has none of them either, give --complete"
+		f.Hint = search.ManifestsHint(unread, absentHint)
 	case j.Dump != nil:
 		f.Hint = search.SchemasHint
 	case len(forbidden) > 0 && j.output != "role":

@@ -91,3 +91,14 @@ func UnreadError(unread []Unread, kind string) error {
 	}
 	return fmt.Errorf("%s and %s could not be read: %s", terminal.Counted(n, kind), declared, UnreadWords(lists))
 }
+
+// OneNamespaceHint says how to come by the objects of other namespaces.
+const OneNamespaceHint = "the manifests are of one namespace only; dump all namespaces (-A)"
+
+// ManifestsHint says how to come by what manifests do not hold: otherwise, unless they are of one namespace only.
+func ManifestsHint(unread []Unread, otherwise string) string {
+	if slices.ContainsFunc(unread, func(u Unread) bool { return u.Elsewhere }) {
+		return OneNamespaceHint
+	}
+	return otherwise
+}
