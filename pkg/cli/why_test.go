@@ -45,7 +45,8 @@ func TestWhyOfManifests(t *testing.T) {
 		"unserved":        "why --from unserved.yaml --complete hpa/shop/front", "unserved-json": "why --from unserved.yaml --complete hpa/shop/front -o json",
 		"since":         "why --from one-namespace.yaml --complete pv/old",
 		"one-namespace": "why --from one-namespace.yaml clusterrolebinding/of-another-namespace",
-		"declared":      complete + "--from shop.yaml --references references.yaml cm/shop/unused",
+		"undecided":     "why --from undecided.yaml --complete cm/shop/flags", "used-marked": "why --from marked.yaml --complete cm/shop/settings",
+		"declared": complete + "--from shop.yaml --references references.yaml cm/shop/unused",
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := strings.Fields(line)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
@@ -43,8 +44,16 @@ func (j *job) hintUndecided(r *Result) {
 		return
 	}
 	n := int64(len(last))
-	fmt.Fprintf(j.ErrOut, "%s no right would decide about %s; look at who may use %s: %s why %s%s\n",
-		j.Paint(j.ErrOut).Bold("hint:"), terminal.Grouped(n, "object"), terminal.Plural(n, "it", "one of them"),
-		terminal.Program, terminal.ShellWord(terminal.OneLine(last[0].Ref().String())),
+	first, look := &last[0], "see all that is known of"
+	if i := slices.IndexFunc(last, mayBeRead); i >= 0 {
+		first, look = &last[i], "look at who may use"
+	}
+	fmt.Fprintf(j.ErrOut, "%s no right would decide about %s; %s %s: %s why %s%s\n",
+		j.Paint(j.ErrOut).Bold("hint:"), terminal.Grouped(n, "object"), look, terminal.Plural(n, "it", "one of them"),
+		terminal.Program, terminal.ShellWord(terminal.OneLine(first.Ref().String())),
 		search.Given(j.flags, search.Where...))
 }
+
+// mayBeRead reports whether an undecided object is one that somebody may read: all kinds were searched, and none names
+// it. Of other undecided objects no users were searched.
+func mayBeRead(f search.Finding) bool { return f.Type == v1alpha1.FindingUnused && f.Searched > 0 }

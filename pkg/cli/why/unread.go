@@ -4,7 +4,8 @@
 package why
 
 import (
-	"errors"
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -58,20 +59,29 @@ func (j *job) addUnknown(r *Result) (unsure bool) {
 
 // isUnknown reports whether there is no whole answer.
 func (r *Result) isUnknown() bool {
-	return r.Used == nil && len(r.NotReadable) > 0 ||
-		slices.ContainsFunc(r.Findings, func(f search.Finding) bool { return len(f.Of.Unknown) > 0 })
+	return r.Used == nil && (len(r.NotReadable) > 0 || r.Unsure != "") || len(r.unknown()) > 0
 }
 
-// unreadable says that it is not known whether anything uses the object, and how to find out.
-func (j *job) unreadable(r *Result) error {
-	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete}
-	unread := r.NotReadable
-	if len(unread) == 0 {
-		f.Err = errors.New("it is not known whether " + terminal.OneLine(j.name.String()) + " is used")
-		return f
+// unknown are the types of findings of which it is not known whether the object has them.
+func (r *Result) unknown() (found []string) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; len(f.Of.Unknown) > 0 {
+			found = append(found, string(f.Type))
+		}
 	}
-	f.Err = search.UnreadError(unread, "kind")
+	return found
+}
+
+// unreadable says what is not known of the object, and how to find out.
+func (j *job) unreadable(r *Result) error {
+	unread := r.NotReadable
+	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete}
+	if f.Err = search.UnreadError(unread, "kind"); len(unread) == 0 {
+		what := cmp.Or(terminal.OrList(r.unknown()), "used")
+		f.Err = fmt.Errorf("it is not known whether %s is %s", terminal.OneLine(j.name.String()), what)
+	}
 	switch {
+	case len(unread) == 0: // nothing that somebody could read
 	case j.Dump != nil && j.Complete:
 		f.Hint = search.SchemasHint
 	case j.Dump != nil:
