@@ -43,9 +43,10 @@ func TestWhyOfManifests(t *testing.T) {
 		"exempt": complete + "--from exempt.yaml cm/shop/dashboard", "namespace-flag": complete + "cm/used -n shop", "namespace-other": complete + "cm/shop/used -n web",
 		"namespace-scope": complete + "sc/fast -n shop",
 		"unserved":        "why --from unserved.yaml --complete hpa/shop/front", "unserved-json": "why --from unserved.yaml --complete hpa/shop/front -o json",
-		"since":         "why --from one-namespace.yaml --complete pv/old",
-		"one-namespace": "why --from one-namespace.yaml clusterrolebinding/of-another-namespace",
-		"undecided":     "why --from undecided.yaml --complete cm/shop/flags", "used-marked": "why --from marked.yaml --complete cm/shop/settings",
+		"since":           "why --from one-namespace.yaml --complete pv/old",
+		"one-namespace":   "why --from one-namespace.yaml clusterrolebinding/of-another-namespace",
+		"other-namespace": "why --from one-namespace.yaml sa/web/robot", "other-namespace-json": "why --from one-namespace.yaml sa/web/robot -o json", "other-namespace-unnamed": "why --from one-namespace.yaml netpol/web/robot", "same-namespace": "why --from one-namespace.yaml sa/shop/robot", "no-class": "why --from one-namespace.yaml sc/fats",
+		"undecided": "why --from undecided.yaml --complete cm/shop/flags", "used-marked": "why --from marked.yaml --complete cm/shop/settings",
 		"declared": complete + "--from shop.yaml --references references.yaml cm/shop/unused",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -76,7 +76,7 @@ func (j *job) headline(r *Result) string {
 	what := j.name.String()
 	switch {
 	case j.unsure != nil:
-		what += " (which you may not read)"
+		what += map[bool]string{true: " (which the manifests do not hold)", false: " (which you may not read)"}[j.Dump != nil]
 	case !r.Exists && r.DeletedBy != nil:
 		d := r.DeletedBy
 		text := fmt.Sprintf(

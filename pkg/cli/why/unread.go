@@ -44,7 +44,7 @@ func (j *job) listOf(u finding.Unread) int {
 // addUnknown adds what makes it unknown whether something is to be found of the object. It reports whether something
 // could not be read that may use it.
 func (j *job) addUnknown(r *Result) (unsure bool) {
-	unsure = len(r.NotReadable) > 0
+	unsure = len(r.NotReadable) > 0 || j.isElsewhere()
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		unsure = unsure || f.Type == v1alpha1.FindingUnused && len(f.Of.Unknown) > 0
@@ -81,6 +81,8 @@ func (j *job) unreadable(r *Result) error {
 		f.Err = fmt.Errorf("it is not known whether %s is %s", terminal.OneLine(j.name.String()), what)
 	}
 	switch {
+	case j.isElsewhere():
+		f.Hint = search.OneNamespaceHint
 	case len(unread) == 0: // nothing that somebody could read
 	case j.Dump != nil && j.Complete:
 		f.Hint = search.SchemasHint

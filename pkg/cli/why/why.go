@@ -6,6 +6,7 @@ package why
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -140,16 +141,38 @@ func (j *job) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) 
 		)
 	}
 	j.name = graph.Name{GroupKind: j.of.GroupKind(), Namespace: wanted.Namespace, Name: wanted.Name}
-	switch found, err := j.Reader.Object(ctx, j.of, wanted.Namespace, wanted.Name); {
+	if err := j.find(ctx); err != nil {
+		return err
+	}
+	j.Namespace = wanted.Namespace
+	return j.Look(ctx, survey.Options{Wanted: j.wanted(), Watched: []graph.Name{j.name}})
+}
+
+// find reads the object, if it exists.
+func (j *job) find(ctx context.Context) error {
+	switch found, err := j.Reader.Object(ctx, j.of, j.name.Namespace, j.name.Name); {
 	case err == nil:
 		j.found = &found
+	case j.isElsewhere():
+		j.unsure = errElsewhere
 	case apierrors.IsForbidden(err) || j.Dump != nil && !apierrors.IsNotFound(err):
 		j.unsure = err
 	case !apierrors.IsNotFound(err):
 		return cluster.RequestError("reading "+terminal.OneLine(j.name.String()), err)
 	}
-	j.Namespace = wanted.Namespace
-	return j.Look(ctx, survey.Options{Wanted: j.wanted(), Watched: []graph.Name{j.name}})
+	return nil
+}
+
+// errElsewhere is why it is not known whether an object of another namespace than that of the manifests exists.
+var errElsewhere = errors.New("the manifests are of one namespace only, and what others hold is not known")
+
+// isElsewhere reports whether the manifests are of one namespace, and this is another. What has no namespace they hold.
+func (j *job) isElsewhere() bool {
+	if j.Dump == nil || j.name.Namespace == "" {
+		return false
+	}
+	only := j.Dump.OnlyNamespace()
+	return only != "" && only != j.name.Namespace
 }
 
 // wanted is all that could be found where the object is: what uses it may be unused itself.
