@@ -78,6 +78,10 @@ func TestScanWithoutDeclaredReferences(t *testing.T) {
 	if !strings.Contains(roles+"\n", role) || strings.Count(roles, "- apiGroups") != 1 || !strings.Contains(bind, "-n "+ops) {
 		t.Fatalf("there is no Role for that one ConfigMap in:\n%s", printed.out)
 	}
+	nobody := append(slices.Clone(args[:4]), "--as", "nobody-"+s.namespace) // who may list nothing lacks it as well
+	if all := s.call(t.Context(), nil, append([]string{"scan", "-o", "role"}, nobody...)...); !strings.Contains(all.out, role) {
+		t.Errorf("the Role for everything lacks that for the ConfigMap:\n%s%s", all.out, all.errOut)
+	}
 	s.grant(roles, user)
 	s.eventually(func(ctx context.Context) (bool, error) {
 		got = s.call(ctx, nil, append([]string{"scan", "-o", "json"}, args...)...)

@@ -150,6 +150,11 @@ func (j *job) printRole(ctx context.Context, r *Result) error {
 		j.Note("there is no Role to print: no list was forbidden")
 		return nil
 	}
+	for _, declared := range j.Undeclared() { // as long as no list can be read, no object lacks them
+		if !slices.Contains(forbidden, declared) {
+			forbidden = append(forbidden, declared)
+		}
+	}
 	roles := rights.Roles(rightsOf(forbidden))
 	text, err := rolesFor(roles)
 	if err != nil {

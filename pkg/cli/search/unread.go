@@ -55,6 +55,14 @@ func (s *Reading) Describe(u UnreadList) Unread {
 	return found
 }
 
+// Undeclared are the references that are declared, if they may not be read.
+func (s *Reading) Undeclared() []Unread {
+	if s.undeclared == nil || !survey.MayDeclare(&s.Catalog) {
+		return nil
+	}
+	return []Unread{NewUnread(finding.Unread{Err: s.undeclared})}
+}
+
 // Words name a kind, all kinds of a group, or the references that are declared in one object.
 func (u Unread) Words() string {
 	switch {
