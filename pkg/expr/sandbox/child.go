@@ -25,10 +25,6 @@ import (
 // childArgument is the only argument of a child.
 const childArgument = "run-scripts-of-kubecleaner"
 
-// A child that looks at one object after the other has little to keep: to collect its garbage twice as often costs next
-// to nothing, and saves 2 MB of each. One that has many objects has much to look through.
-const fewPercent, manyPercent = 50, 100
-
 // Main runs the script child, if this process was started as one, and does not return then. A program that uses a Pool
 // calls it first of all.
 func Main() {
@@ -38,7 +34,6 @@ func Main() {
 	// The parent decides when a child ends, also when a terminal sends a signal to both.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	lua.Contain()
-	debug.SetGCPercent(fewPercent)
 	clk := clock.RealClock{}
 	c := &child{
 		clock:       clk,
@@ -204,7 +199,6 @@ func (c *child) collect(d *decoder) answer {
 	if collection == nil {
 		collection = lua.NewCollection()
 		c.collections[number] = collection
-		debug.SetGCPercent(manyPercent)
 	}
 	collection.Truncate(int(first))
 	d.bad = d.bad || collection.Len() != int(first)
