@@ -56,9 +56,10 @@ func (b *sandbox) len(state *gopher.LState) int {
 // metatable the interpreter reads the fields without asking anyone.
 func (b *sandbox) wrapLibraries() {
 	base, table := b.globals.shared, b.overlayOf("table").shared
-	for _, name := range []string{"next", "pairs", "rawset", "unpack"} {
+	for _, name := range []string{"rawset", "unpack"} {
 		wrap(base.RawGetString(name), b.plainFirst)
 	}
+	wrap(base.RawGetString("next"), b.nextField(1))
 	for _, name := range []string{"concat", "getn", "insert", "maxn", "remove", "sort"} {
 		wrap(table.RawGetString(name), b.plainFirst)
 	}
@@ -73,7 +74,7 @@ func (b *sandbox) wrapLibraries() {
 	wrap(base.RawGetString("getmetatable"), b.withoutOurs)
 	wrap(base.RawGetString("rawget"), b.rawGet)
 	// The iterators are upvalues, and scripts get them: local f, t = pairs({}).
-	wrap(iterator(base.RawGetString("pairs")), b.plainFirst)
+	wrap(iterator(base.RawGetString("pairs")), b.nextField(0))
 	wrap(iterator(base.RawGetString("ipairs")), b.nextElement)
 }
 

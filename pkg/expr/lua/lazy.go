@@ -11,9 +11,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// lazy is a table over JSON text. Until something writes to it or enumerates it, the LTable is empty and has the
-// sandbox's private metatable, whose functions read the text. Then it is forced: it becomes a plain table like any
-// other.
+// lazy is a table over JSON text. Until something writes to it, or needs more than its fields and elements one by one,
+// the LTable is empty and has the sandbox's private metatable, whose functions read the text. Then it is forced: it
+// becomes a plain table like any other.
 //
 // It is kept small, because an aggregated script holds ten for each of tens of thousands of objects: its slices are
 // here without their capacities, and share their lengths.
@@ -33,7 +33,8 @@ type lazy struct {
 	rawLength, count uint32
 	// call is the call of the sandbox that the table belongs to. Its text may be gone afterwards.
 	call uint32
-	// number is which object of a collection a root is.
+	// number is which object of a collection a root is. Below, it is one more than the place of the field that pairs has
+	// come to; then the fields are in the order of their names.
 	number int32
 }
 

@@ -110,13 +110,20 @@ func TestLazyTables(t *testing.T) {
 
 // TestWhatForces says which tables become plain, because that is what costs.
 func TestWhatForces(t *testing.T) {
-	raw := `{"spec":{"list":[{"a":1},{"a":2}],"map":{"x":{"y":1}}}}`
+	raw := `{"spec":{"list":[{"a":1},{"a":2}],"map":{"x":{"y":1}},"unsorted":{"b":{"c":1},"a":{}},"twice":{"a":1,"a":2}}}`
 	cases := []struct{ body, forced string }{
 		{`return obj.spec.map.x.y`, ""},
 		{`return #obj.spec.list .. #obj.spec.map`, ""},
 		{`for i, e in ipairs(obj.spec.list) do local x = e.a end`, ""},
 		{`local a, b, c, d = rawget(obj.spec, "map"), obj.spec == obj.spec, type(obj.spec), getmetatable(obj)`, ""},
-		{`for k, v in pairs(obj.spec.map) do end`, "map"},
+		{`for k, v in pairs(obj.spec.map) do for k, v in pairs(v) do end end`, ""},
+		{`for k, v in pairs(obj.spec.list) do for k, v in pairs(v) do end end`, ""},
+		{`local f, t = pairs(obj.spec.map) local k = next(t) next(t, k) f(t, k)`, ""},
+		{`for k, v in pairs(obj.spec.unsorted) do end local x = obj.spec.unsorted.b`, ""},
+		{`local x = obj.spec.unsorted.b for k, v in pairs(obj.spec.unsorted) do end`, "unsorted"},
+		{`for k, v in pairs(obj.spec.twice) do end`, "twice"},
+		{`for k, v in pairs(obj.spec.map) do obj.spec.map[k] = nil end`, "map"},
+		{`next(obj.spec.map, "none")`, "map"},
 		{`local t = {} table.insert(t, obj.spec.list) rawset(t, "x", obj.spec.map) t[obj.spec.list[1]] = obj.spec.map`, ""},
 		{`table.insert(obj.spec.list, obj.spec.map)`, "list"},
 		{`obj.spec.map = obj.spec.list`, "spec"},
@@ -138,7 +145,7 @@ func TestWhatForces(t *testing.T) {
 			t.Fatal(err)
 		}
 		names := map[string]string{raw: "root"}
-		for _, name := range []string{"spec", "list", "map"} {
+		for _, name := range []string{"spec", "list", "map", "unsorted", "twice"} {
 			if name == "spec" {
 				names[string(object.JSON(raw).Field(name))] = name
 				continue

@@ -94,6 +94,8 @@ type sandbox struct {
 	// spans is where levels are read to, and fields where those of a table are sorted.
 	spans  []span
 	fields []field
+	// names are those of fields that pairs has come to.
+	names map[string]gopher.LValue
 }
 
 func newSandbox(own functions) *sandbox {
