@@ -49,6 +49,8 @@ var answers = []string{
 	"/mergeable-ingress-type",
 	"/default-backend",
 	"/server-snippet",
+	"/server-snippets",
+	"/location-snippets",
 	"/configuration-snippet",
 }
 

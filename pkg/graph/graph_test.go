@@ -311,7 +311,7 @@ metadata:
   namespace: shop
   name: p
   annotations: {note: "see said-here, and\nsaid-below \"said-quoted\"", kubectl.kubernetes.io/last-applied-configuration: said-twice}
-spec: {containers: [{args: ["--config=in-args", abc, "--certificate=certs/in-pair --other=a/in-short", "http://a.b//none"], command: [in-command], env: [{name: in-name, value: "in-env:x, http://in-host.edge.svc.cluster.local:80/ --in-flag and in-sentence."}], image: in-image}], initContainers: [{args: [in-init]}]}
+spec: {containers: [{args: ["--config=in-args", abc, "cat <in-angle >in-other&in-third", "--certificate=certs/in-pair --other=a/in-short", "http://a.b//none"], command: [in-command], env: [{name: in-name, value: "in-env:x, http://in-host.edge.svc.cluster.local:80/ --in-flag and in-sentence."}], image: in-image}], initContainers: [{args: [in-init]}]}
 ---
 apiVersion: batch/v1
 kind: CronJob
@@ -319,7 +319,7 @@ metadata: {namespace: shop, name: c}
 spec: {jobTemplate: {spec: {template: {metadata: {annotations: {a: in-template}}, spec: {containers: [{args: [in-job]}]}}}}}`)) {
 		g.Add(o.Parts())
 	}
-	for _, name := range []string{"said-here", "said-below", "said-quoted", "in-args", "in-command", "in-env", "in-flag", "in-sentence", "in-init", "in-template", "in-job"} {
+	for _, name := range []string{"said-here", "said-below", "said-quoted", "in-args", "in-command", "in-env", "in-flag", "in-sentence", "in-init", "in-template", "in-job", "in-angle", "in-other", "in-third"} {
 		if !g.IsMentioned(named("ConfigMap shop/" + name)) {
 			t.Errorf("%s is not mentioned", name)
 		}

@@ -18,12 +18,12 @@ type property struct {
 	Ref                  string              `json:"$ref"`
 	Type                 string              `json:"type"`
 	Format               string              `json:"format"`
-	Enum                 []any               `json:"enum"`
 	Properties           map[string]property `json:"properties"`
 	Items                *property           `json:"items"`
 	AdditionalProperties json.RawMessage     `json:"additionalProperties"`
 	AllOf                []property          `json:"allOf"`
 	Unknown              bool                `json:"x-kubernetes-preserve-unknown-fields"`
+	IntOrString          bool                `json:"x-kubernetes-int-or-string"`
 	Embedded             bool                `json:"x-kubernetes-embedded-resource"`
 	Kinds                []struct {
 		Group, Version, Kind string
@@ -33,7 +33,7 @@ type property struct {
 // LearnDocument learns what objects can name from a document that an API server has at /openapi/v3: of each kind in it
 // the fields that look like a reference, by their names, where it leaves its fields open, and whether a text may be any
 // name. A kind without any has an empty Source. Kinds of groups without a dot in their names are left out, for they are
-// built in. Feed it with documents of custom resources: what we know needs no guess.
+// built in. Feed it with documents of custom resources.
 func LearnDocument(document []byte) ([]Source, error) {
 	var parsed struct {
 		Components struct {
@@ -111,11 +111,13 @@ func (s *property) isUnwritable() bool {
 	return false
 }
 
-// text takes a text that may be any name. A status says what a controller saw: for it alone no kind is read.
+// text takes a value that may be any name, or have it as a key. A status says what a controller saw: for it alone no
+// kind is read.
 func (l *learner) text(path string, s property) {
 	root, _, _ := strings.Cut(path, ".")
-	isFree := s.Type == "string" && !slices.Contains(noNames, s.Format) && len(s.Enum) == 0
-	l.source.anyName = l.source.anyName || isFree && root != "status"
+	is := s.IntOrString || s.Type == "string" && !slices.Contains(noNames, s.Format) ||
+		len(s.AdditionalProperties) > 0 && string(s.AdditionalProperties) != "false"
+	l.source.anyName = l.source.anyName || is && root != "status"
 }
 
 func (l *learner) guess(path string) { l.source.Guess = append(l.source.Guess, path) }

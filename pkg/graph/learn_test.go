@@ -58,10 +58,12 @@ func TestLearnDocument(t *testing.T) {
 		{Kind: "Open.example.com", Strength: Learned, Guess: []string{"."}},
 		// Of an old CustomResourceDefinition without a schema the server publishes no more than that it is an object.
 		{Kind: "Bare.example.com", Strength: Learned, Guess: []string{"."}},
-		// Its only texts are one of a few, a time, and what its controller saw.
+		// Its only texts are a time, and what its controller saw.
 		{Kind: "Plain.example.com", Strength: Learned},
 		// Each of its fields may be a name, and none says of what.
 		{Kind: "Theme.example.com", Strength: Learned, anyName: true},
+		{Kind: "Keys.example.com", Strength: Learned, anyName: true},
+		{Kind: "Port.example.com", Strength: Learned, anyName: true},
 	} {
 		if diff := cmp.Diff(want, found[want.Kind], cmp.AllowUnexported(Source{})); diff != "" {
 			t.Error(diff)
@@ -72,7 +74,7 @@ func TestLearnDocument(t *testing.T) {
 		"children[].children[].children[].children[].children[].secretName" && deep.References[len(deep.References)-1].Path != "spec.secretName" {
 		t.Errorf("%d references, guessing at %v: %v", len(deep.References), deep.Guess, deep.References)
 	}
-	if len(found) != 6 {
+	if len(found) != 8 {
 		t.Errorf("learned of %d kinds", len(found))
 	}
 }
@@ -94,7 +96,7 @@ func TestFreeTextMayNameAnything(t *testing.T) {
 	for _, kind := range table.NamedBy(schema.GroupKind{Kind: "ConfigMap"}) {
 		got = append(got, kind.Kind)
 	}
-	if want := []string{"Bare", "Deep", "Open", "Theme", "Widget"}; !slices.Equal(got, want) {
+	if want := []string{"Bare", "Deep", "Keys", "Open", "Port", "Theme", "Widget"}; !slices.Equal(got, want) {
 		t.Errorf("ConfigMaps are named by %v, not by %v", got, want)
 	}
 	theme := schema.GroupKind{Group: "example.com", Kind: "Theme"}

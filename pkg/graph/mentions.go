@@ -166,9 +166,17 @@ func EachName(namespace string, text object.JSON, tell func(namespace string, wo
 		case '"':
 			return
 		case '\\':
-			i++ // what is escaped is in no name
+			i += escaped(text[i:])
 		}
 	}
+}
+
+// escaped is how many characters after a backslash stand for one, which is in no name: \n, and \u003c, which is <.
+func escaped(text object.JSON) int {
+	if len(text) > 1 && text[1] == 'u' {
+		return 5
+	}
+	return 1
 }
 
 // tellName tells a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a
