@@ -36,7 +36,7 @@ func TestScanDoesNotFlood(t *testing.T) {
 	if want := `TYPE     KIND        NAMESPACE   NAME            AGE   WHY
 Unused   ConfigMap   shop        3,001 objects   -     none of 19 kinds names it
 Unused   ConfigMap   web         50 objects      -     none of 19 kinds names it
-Unused   Secret      shop        51 objects      -     none of 29 kinds names it
+Unused   Secret      shop        51 objects      -     none of 30 kinds names it
 `; got.out != want || !sums.MatchString(got.errOut) || !strings.Contains(got.errOut, "\n"+sharedNote) {
 		t.Errorf("got\n%s%s", got.out, got.errOut)
 	}

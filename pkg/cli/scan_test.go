@@ -95,7 +95,7 @@ func TestCountsOfManifestsWithUnknownGroups(t *testing.T) {
 	for name, test := range map[string]struct{ args, says, hint string }{
 		"whole":   {"scan --complete", "in 19 of at least 21 kinds", "CustomResourceDefinitions of these groups"},
 		"why":     {"why cm/shop/a --complete", "in 19 of at least 21 kinds", "CustomResourceDefinitions of these groups"},
-		"in part": {"scan", "1 of at least 21 kinds that can name it could be read, in one namespace only", "give --complete"},
+		"in part": {"scan", "1 of at least 21 kinds that can name it could be read, in one namespace only", "dump all namespaces (-A)"},
 		"no kind": {"scan --kind Service", "Nothing is known: the manifests hold no object of a kind that the scan looks for.\n", "give --complete"},
 	} {
 		t.Run(name, func(t *testing.T) {
