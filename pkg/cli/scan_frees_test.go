@@ -4,7 +4,6 @@
 package cli
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -98,15 +97,7 @@ func TestScanFreesWithoutNamespaces(t *testing.T) {
 // TestScanThatIsStoppedSumsNothing: what protects objects can no longer be read.
 func TestScanThatIsStoppedSumsNothing(t *testing.T) {
 	s := newSite(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	s.kubeconfig = s.proxied(func(_ http.ResponseWriter, r *http.Request) bool {
-		stops := strings.HasSuffix(r.URL.Path, "/deployments")
-		if stops {
-			cancel()
-			<-r.Context().Done()
-		}
-		return stops
-	})
+	ctx := s.stopsAtDeployments()
 	must(t, s.Create(t.Context(), &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "old", Annotations: map[string]string{"cleaner/expires": "2025-01-01"}},
 	}))

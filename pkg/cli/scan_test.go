@@ -345,11 +345,9 @@ func (s *site) proxied(each func(w http.ResponseWriter, r *http.Request) (answer
 	return path
 }
 
-// TestScanIsStopped stops a scan while it reads Deployments: nothing may be called unused then.
-func TestScanIsStopped(t *testing.T) {
-	s := newSite(t)
-	s.populate()
-	ctx, cancel := context.WithCancel(t.Context())
+// stopsAtDeployments makes a context that ends, as by Ctrl-C, when somebody asks for Deployments.
+func (s *site) stopsAtDeployments() context.Context {
+	ctx, cancel := context.WithCancel(s.Context())
 	s.kubeconfig = s.proxied(func(_ http.ResponseWriter, r *http.Request) bool {
 		stops := strings.HasSuffix(r.URL.Path, "/deployments")
 		if stops {
@@ -358,6 +356,14 @@ func TestScanIsStopped(t *testing.T) {
 		}
 		return stops
 	})
+	return ctx
+}
+
+// TestScanIsStopped stops a scan while it reads Deployments: nothing may be called unused then.
+func TestScanIsStopped(t *testing.T) {
+	s := newSite(t)
+	s.populate()
+	ctx := s.stopsAtDeployments()
 	got := s.call(ctx, nil, "scan", "-o", "json")
 	result := s.scanned(got)
 	if got.code != codes.ExitInterrupted || !result.Partial || len(result.Unknown) > 0 || !strings.Contains(got.errOut, "note: this is partial") {

@@ -32,9 +32,9 @@ func newProtection(operator string) *protection {
 	return &protection{guard.Protection{Operator: operator, Namespaces: namespaces}, map[types.UID]bool{}}
 }
 
-// note keeps an object in mind that is protected.
+// note keeps an object in mind that is protected, or may be.
 func (p *protection) note(o object.Object) {
-	if reason, err := p.Own(v1alpha1.ActionDelete, o); err == nil && reason != "" {
+	if reason, err := p.Own(v1alpha1.ActionDelete, o); err != nil || reason != "" {
 		p.objects[types.UID(strings.Clone(string(o.UID)))] = true
 	}
 }

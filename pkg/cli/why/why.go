@@ -6,7 +6,6 @@ package why
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,7 +153,7 @@ func (j *job) find(ctx context.Context) error {
 	case err == nil:
 		j.found = &found
 	case j.isElsewhere():
-		j.unsure = errElsewhere
+		j.unsure = survey.ErrOnlyOf
 	case apierrors.IsForbidden(err) || j.Dump != nil && !apierrors.IsNotFound(err):
 		j.unsure = err
 	case !apierrors.IsNotFound(err):
@@ -162,9 +161,6 @@ func (j *job) find(ctx context.Context) error {
 	}
 	return nil
 }
-
-// errElsewhere is why it is not known whether an object of another namespace than that of the manifests exists.
-var errElsewhere = errors.New("the manifests are of one namespace only, and what others hold is not known")
 
 // isElsewhere reports whether the manifests are of one namespace, and this is another. What has no namespace they hold.
 func (j *job) isElsewhere() bool {
