@@ -26,8 +26,9 @@ func TestStaleRequestsAreDeclined(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			l := b.follow(b.cleaner(v1alpha1.ActionScan))
-			now := l.first().Add(-time.Hour)
+			// Suspended, so that no tick is due, whatever the time of day.
+			l := b.follow(b.cleaner(v1alpha1.ActionScan, func(c *v1alpha1.Cleaner) { c.Spec.Suspend = new(true) }))
+			now := l.now.CreationTimestamp.Add(time.Hour)
 			request := now.Add(-c.age).UTC().Format(time.RFC3339Nano)
 			l.ask(request)
 			l.at(now)
