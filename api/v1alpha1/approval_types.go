@@ -19,14 +19,14 @@ type ApprovalMode string
 const (
 	// ApprovalNone lets runs act at once.
 	ApprovalNone ApprovalMode = "None"
-	// ApprovalRequired lets runs only plan. A plan that a person approves is carried out by a run of its own.
+	// ApprovalRequired lets runs only plan. A plan that a person approves is carried out by a separate run.
 	ApprovalRequired ApprovalMode = "Required"
 )
 
 // Approval says whether and for how long a plan waits for a person.
 type Approval struct {
 	// mode is Required when a person must approve what a run is going to do: the run then touches nothing and leaves a
-	// plan, and a run of its own carries out the plan when it is approved. None lets runs act at once. Default Required.
+	// plan, and a second run carries out the plan when it is approved. None lets runs act at once. Default Required.
 	// +optional
 	Mode ApprovalMode `json:"mode,omitempty"`
 
@@ -78,7 +78,7 @@ type WaitingPlan struct {
 	// +required
 	Objects int64 `json:"objects"`
 
-	// expirationTime is until when it can be approved.
+	// expirationTime is the time until which the plan can be approved.
 	// +required
 	ExpirationTime metav1.Time `json:"expirationTime"`
 }
@@ -93,7 +93,7 @@ func (p *WaitingPlan) Waits() string {
 type ApprovedPlan struct {
 	PlanRef `json:",inline"`
 
-	// by is who approved it.
+	// by is the user who approved it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	By string `json:"by,omitempty"`
@@ -116,7 +116,7 @@ type RunPlan struct {
 	// +optional
 	VolumeBytes int64 `json:"volumeBytes,omitempty"`
 
-	// expirationTime is until when it can be approved.
+	// expirationTime is the time until which the plan can be approved.
 	// +required
 	ExpirationTime metav1.Time `json:"expirationTime"`
 
@@ -153,7 +153,7 @@ type CleanerApprovalSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	Run string `json:"run"`
 
-	// planHash is status.plan.hash of that CleanerRun: nothing but the plan that was seen is carried out.
+	// planHash is status.plan.hash of that CleanerRun: only the plan that the person has seen is carried out.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64

@@ -115,7 +115,7 @@ const (
 	TriggerApproval RunTrigger = "Approval"
 )
 
-// ActiveRun is a run that is waiting or going on.
+// ActiveRun is a run that is waiting or active.
 type ActiveRun struct {
 	// name is the CleanerRun's name.
 	// +required
@@ -130,7 +130,7 @@ type ActiveRun struct {
 	// +required
 	Trigger RunTrigger `json:"trigger"`
 
-	// runRequest is which request the run answers, as in lastHandledRunRequest. Absent in a run of the schedule.
+	// runRequest is the request that the run answers, as in lastHandledRunRequest. Absent in a run of the schedule.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	RunRequest string `json:"runRequest,omitempty"`
@@ -167,7 +167,7 @@ type LastRun struct {
 	// +required
 	Trigger RunTrigger `json:"trigger"`
 
-	// runRequest is which request the run answered, as in lastHandledRunRequest. Absent in a run of the schedule.
+	// runRequest is the request that the run answered, as in lastHandledRunRequest. Absent in a run of the schedule.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	RunRequest string `json:"runRequest,omitempty"`

@@ -29,7 +29,7 @@ const (
 type PodDeletion string
 
 const (
-	// PodDeletionDelete deletes Pods as other objects.
+	// PodDeletionDelete deletes Pods like other objects.
 	PodDeletionDelete PodDeletion = "Delete"
 	// PodDeletionEvict asks the API server to evict Pods, which it refuses as long as a PodDisruptionBudget does not allow
 	// it.
@@ -38,8 +38,8 @@ const (
 
 // DeleteOptions are passed on with each delete.
 type DeleteOptions struct {
-	// gracePeriodSeconds is how long an object may take to end, in seconds. 0 ends it at once; unset leaves it to the kind
-	// (30 for a Pod).
+	// gracePeriodSeconds is how long an object may take to terminate, in seconds. 0 ends it at once; unset means the
+	// default of the kind (30 for a Pod).
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
@@ -83,7 +83,7 @@ type TransformOptions struct {
 	Allow []TransformConsent `json:"allow,omitempty"`
 }
 
-// BlastRadiusLimit stops a Delete or Transform run that would touch too much. Either limit, when exceeded, stops it.
+// BlastRadiusLimit stops a Delete or Transform run that would touch too much. It stops if either limit is exceeded.
 // +kubebuilder:validation:XValidation:rule="has(self.maxCount) || has(self.maxPercentage)",message="set maxCount, maxPercentage or both; without a limit, leave blastRadiusLimit out"
 type BlastRadiusLimit struct {
 	// maxCount is the largest number of objects that one run may touch, for example 50. 0 lets it touch none.
@@ -91,20 +91,20 @@ type BlastRadiusLimit struct {
 	// +kubebuilder:validation:Minimum=0
 	MaxCount *int32 `json:"maxCount,omitempty"`
 
-	// maxPercentage is the largest share, in percent, that one run may touch of the objects of the same kinds in the
-	// selected namespaces, counted before labelFilters and scripts, for example 10.
+	// maxPercentage is the largest percentage of objects that one run may touch, for example 10. It is a percentage of all
+	// objects of the same kinds in the selected namespaces, counted before labelFilters and scripts.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	MaxPercentage *int32 `json:"maxPercentage,omitempty"`
 }
 
-// PartialViewPolicy is what becomes of a run when objects cannot be judged.
+// PartialViewPolicy says what a run does when objects cannot be judged.
 // +kubebuilder:validation:Enum=Stop;Skip
 type PartialViewPolicy string
 
 const (
-	// PartialViewStop lets the run touch nothing.
+	// PartialViewStop means that the run touches nothing.
 	PartialViewStop PartialViewPolicy = "Stop"
 	// PartialViewSkip leaves these objects alone and lets the run continue with the others.
 	PartialViewSkip PartialViewPolicy = "Skip"
@@ -243,7 +243,7 @@ type CleanerSpec struct {
 	// +optional
 	Rollback *Rollback `json:"rollback,omitempty"`
 
-	// serviceAccountRef is the ServiceAccount as which the Cleaner reads and acts. A run reads and changes the objects of
+	// serviceAccountRef is the ServiceAccount that the Cleaner reads and acts as. A run reads and changes the objects of
 	// the cluster only with the rights of that account. Unset means the operator's own rights, unless the operator runs
 	// with --require-service-account.
 	// +optional

@@ -78,7 +78,7 @@ type CleanerRunSpec struct {
 	// +optional
 	Plan *ApprovedPlan `json:"plan,omitempty"`
 
-	// runRequest is which request the run answers: the value of the Cleaner's annotation
+	// runRequest is the request that the run answers: the value of the Cleaner's annotation
 	// apps.projectsveltos.io/run-requested-at, cut to 256 bytes. Absent in a run of the schedule.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
@@ -97,7 +97,7 @@ type CleanerRunSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	DryRunReason string `json:"dryRunReason,omitempty"`
 
-	// serviceAccountRef is the ServiceAccount as which the run reads and acts. Unset means the operator's own rights.
+	// serviceAccountRef is the ServiceAccount that the run reads and acts as. Unset means the operator's own rights.
 	// +optional
 	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 }
@@ -133,9 +133,9 @@ type CleanerRunStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// judgedTime is when the run had read and judged everything. If the run deletes or changes objects, it had by then
-	// also recorded what it was going to touch, with copies, and acts from then on. Absent while the run reads and judges,
-	// and if the run ended before it had judged everything.
+	// judgedTime is when the run had read and judged everything. A run that deletes or changes objects has
+	// by then also recorded what it is going to touch, with copies. It begins to act at that time. Absent while the run
+	// reads and judges, and if the run ended before it had judged everything.
 	// +optional
 	JudgedTime *metav1.Time `json:"judgedTime,omitempty"`
 
@@ -147,7 +147,7 @@ type CleanerRunStatus struct {
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
-	// progress is how far a run has come that has been active for more than five seconds. It is written every five
+	// progress is how far the run has come, if it has been active for more than five seconds. It is written every five
 	// seconds. It is removed when the run has ended.
 	// +optional
 	Progress *RunProgress `json:"progress,omitempty"`
@@ -194,7 +194,7 @@ type CleanerRunStatus struct {
 	// +listType=atomic
 	Objects []ObjectOutcome `json:"objects,omitempty"`
 
-	// objectsOmitted is how many objects there were besides those in objects.
+	// objectsOmitted is how many objects are not listed in objects.
 	// +optional
 	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
 

@@ -30,7 +30,7 @@ const (
 	FindingIdle FindingType = "Idle"
 	// FindingStuck is an object whose deletion does not end.
 	FindingStuck FindingType = "Stuck"
-	// FindingExpired is an object whose time is over, by a mark on itself.
+	// FindingExpired is an object that has expired, according to a time mark on it.
 	FindingExpired FindingType = "Expired"
 	// FindingCertificateExpired is a Secret whose certificate is not valid any more.
 	FindingCertificateExpired FindingType = "CertificateExpired"
@@ -44,7 +44,7 @@ type FindingConfidence string
 
 // The confidences, the surest first.
 const (
-	// ConfidenceCertain is for what the object says itself, or what was proved: its owner does not exist.
+	// ConfidenceCertain is for a finding that the object itself shows, or that was proved: its owner does not exist.
 	ConfidenceCertain FindingConfidence = "Certain"
 	// ConfidenceLikely is for a finding for which all known sources were searched.
 	ConfidenceLikely FindingConfidence = "Likely"
@@ -52,7 +52,7 @@ const (
 	ConfidenceWeak FindingConfidence = "Weak"
 )
 
-// MarkDialect is whose time marks are meant: annotations and labels that say when the time of an object is over.
+// MarkDialect says which tool's time marks are meant: annotations and labels that say when an object expires.
 // +kubebuilder:validation:Enum=KubeCleaner;KubeJanitor;K8sTTLController;Kyverno;Mayfly;PodReaper
 type MarkDialect string
 

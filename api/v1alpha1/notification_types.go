@@ -49,7 +49,7 @@ type Notification struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// type is the channel. CleanerReport writes the Report of the Cleaner's name, rewritten by every run; Event records an
+	// type is the channel. CleanerReport writes the Report of the Cleaner's name again in every run; Event records an
 	// Event on each object that was handled; Slack, Webex, Discord, Teams, Telegram, SMTP (a mail) and Webhook (a POST of
 	// JSON) send a message.
 	// +required
@@ -118,11 +118,11 @@ const NotificationRetention = 24 * time.Hour
 type NotificationState string
 
 const (
-	// NotificationPending is to be sent, for the first time or again.
+	// NotificationPending means that the notification is still to be sent, for the first time or again.
 	NotificationPending NotificationState = "Pending"
-	// NotificationDelivered was accepted by the service.
+	// NotificationDelivered means that the service accepted the notification.
 	NotificationDelivered NotificationState = "Delivered"
-	// NotificationFailed was given up.
+	// NotificationFailed means that the operator gave up the notification.
 	NotificationFailed NotificationState = "Failed"
 )
 

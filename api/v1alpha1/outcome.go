@@ -56,8 +56,8 @@ const (
 	OutcomeTransformed OutcomeResult = "Transformed"
 	// OutcomeUnchanged is an object that the transform script left as it was. Nothing was sent.
 	OutcomeUnchanged OutcomeResult = "Unchanged"
-	// OutcomeFoundGone is an object that was gone when a run that had been cut off was taken over. Who deleted it, that
-	// run or somebody else, is not known.
+	// OutcomeFoundGone is an object that was gone when a run that had been cut off was taken over. It is not known
+	// whether that run or somebody else deleted it.
 	OutcomeFoundGone OutcomeResult = "FoundGone"
 	// OutcomeGone is an object that somebody else deleted first.
 	OutcomeGone OutcomeResult = "Gone"
@@ -86,8 +86,8 @@ const (
 	OutcomeInterrupted OutcomeResult = "Interrupted"
 	// OutcomeNotEvaluated is an object that could not be judged. It was left alone.
 	OutcomeNotEvaluated OutcomeResult = "NotEvaluated"
-	// OutcomeUnknown is an object of which it is not known whether it has the finding: a source that could name it may not
-	// be read. It was left alone.
+	// OutcomeUnknown is an object for which it is not known whether it has the finding, because a source that could name
+	// it may not be read. It was left alone.
 	OutcomeUnknown OutcomeResult = "Unknown"
 	// OutcomeFailed is an object that could not be deleted or changed.
 	OutcomeFailed OutcomeResult = "Failed"
@@ -163,7 +163,7 @@ type ObjectTally struct {
 	// +required
 	Outcome OutcomeResult `json:"outcome"`
 
-	// count is how many they are.
+	// count is how many objects there are.
 	// +required
 	Count int64 `json:"count"`
 }

@@ -37,7 +37,7 @@ const (
 	DefaultMaxCopyBytes = 64 << 20
 )
 
-// Rollback says how copies are kept of what a run touches.
+// Rollback says how copies of the objects that a run touches are kept.
 type Rollback struct {
 	// storage is where the copies are kept: Secret (in Secrets of the operator's namespace), Report (the same, and in the
 	// Cleaner's Report too, as k8s-cleaner did), Volume (files), S3, or None. Default Secret. No copies are made of
@@ -109,15 +109,15 @@ func (c *Cleaner) MaxCopyBytes() int64 {
 	return ptr.Deref(c.Spec.Rollback.MaxBytes, DefaultMaxCopyBytes)
 }
 
-// RunIntent says where it is written down what a run was going to touch. Its parts are Secrets in namespace, each with
-// the labels RunLabel and PartLabel.
+// RunIntent says where the list of objects that a run was going to touch is stored. Its parts are Secrets in namespace,
+// each with the labels RunLabel and PartLabel.
 type RunIntent struct {
 	// namespace is the namespace of the Secrets.
 	// +required
 	Namespace string `json:"namespace"`
 
-	// attempt is what the names of the Secrets have in them besides the run's name. An operator that was cut off before it
-	// finished writing leaves some with another one, which do not count.
+	// attempt is a part of the names of the Secrets, after the run's name. An operator that was cut off before it finished
+	// writing may leave Secrets with another attempt. They do not count.
 	// +required
 	Attempt string `json:"attempt"`
 
@@ -125,7 +125,7 @@ type RunIntent struct {
 	// +required
 	Objects int64 `json:"objects"`
 
-	// parts is in how many Secrets they are.
+	// parts is how many Secrets hold the list.
 	// +required
 	Parts int32 `json:"parts"`
 
@@ -145,11 +145,11 @@ type RunCopies struct {
 	// +required
 	Storage CopyStorage `json:"storage"`
 
-	// objects is how many objects there are copies of. It is 0 when the copies were dropped.
+	// objects is how many objects have copies. It is 0 when the copies were dropped.
 	// +required
 	Objects int64 `json:"objects"`
 
-	// parts is in how many parts they are.
+	// parts is how many parts the copies have.
 	// +required
 	Parts int32 `json:"parts"`
 
@@ -171,7 +171,7 @@ type RunCopies struct {
 	// +optional
 	S3Secret string `json:"s3Secret,omitempty"`
 
-	// expirationTime is until when they are kept.
+	// expirationTime is the time until which they are kept.
 	// +required
 	ExpirationTime metav1.Time `json:"expirationTime"`
 
@@ -182,7 +182,7 @@ type RunCopies struct {
 
 // CopyParts are parts of copies that are kept apart from the others.
 type CopyParts struct {
-	// parts is in how many parts they are.
+	// parts is how many parts there are.
 	// +required
 	Parts int32 `json:"parts"`
 

@@ -69,7 +69,7 @@ type MatchCondition struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.metricQueries) || size(self.metricQueries) == 0 || has(self.metricSource)",message="metricQueries need a metricSource; add it, for example {url: http://prometheus.monitoring.svc:9090}"
 // +kubebuilder:validation:XValidation:rule="!has(self.logSource) || (self.kind == 'Pod' && size(self.group) == 0)",message="logSource is for Pods only (group \"\", kind Pod); remove it, nothing else has logs"
 type ResourceSelector struct {
-	// group is the API group of the kind: "" for the core group, "apps" for Deployments. The key must be there.
+	// group is the API group of the kind: "" for the core group, "apps" for Deployments. You must set it, even to "".
 	// +required
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$')",message="group must name one API group, for example apps; write \"\" for the core group; wildcards are not supported"
@@ -110,7 +110,7 @@ type ResourceSelector struct {
 	LabelFilters []LabelFilter `json:"labelFilters,omitempty"`
 
 	// excludeDeleted skips objects that are already being deleted (they have a deletionTimestamp). Default true. An
-	// aggregatedSelection still looks at them, because they use what they use until they are gone, but never chooses them.
+	// aggregatedSelection still looks at them, because they use other objects until they are gone, but never chooses them.
 	// +optional
 	// +kubebuilder:default=true
 	ExcludeDeleted *bool `json:"excludeDeleted,omitempty"`

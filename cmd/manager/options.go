@@ -114,7 +114,7 @@ func (o *options) renamed(fs *flag.FlagSet) error {
 func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.version, "version", false, "print the version and exit")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "make every Cleaner act as Scan: nothing is deleted or changed (emergency stop)")
-	fs.BoolVar(&o.requireAccount, "require-service-account", false, "refuse Cleaners without serviceAccountRef, which would act with the operator's own rights; to be used with config/policy")
+	fs.BoolVar(&o.requireAccount, "require-service-account", false, "refuse Cleaners without serviceAccountRef, which would act with the operator's own rights; use it together with config/policy")
 	fs.BoolVar(&o.leaderElect, "leader-elect", true, "let one replica at a time work; without it, run one replica only")
 	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its lease")
 	fs.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "after how long without a renewal the leader stops writing and gives up")
@@ -137,11 +137,11 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.copiesPath, "copies-path", "", "directory for the copies of Cleaners with rollback.storage Volume or storeResourcePath: mount a volume there; without it, such Cleaners are refused")
 	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that has the bucket for Cleaners with rollback.storage S3, in the keys endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
 	o.maxSelection = selector.DefaultMaxMemory
-	fs.Var(&o.maxSelection, "max-selection-memory", "how much memory the objects that all runs select may take together, with their events and patches, for example 256Mi; each run may take 1Mi besides, and one that would take more ends and touches nothing")
+	fs.Var(&o.maxSelection, "max-selection-memory", "how much memory the objects that all runs select may take together, with their events and patches, for example 256Mi; each run may take 1Mi in addition, and one that would take more ends and touches nothing")
 	o.maxCopies = journal.DefaultMaxCopiesBytes
 	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications and metric sources trust besides the system's, for services with a certificate of your own")
-	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, to which notifications may be sent although they are refused otherwise: the operator's own machine (loopback), for example for a relay beside the operator, and, for Cleaners that name a ServiceAccount, private addresses")
+	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, that are otherwise refused, and to which notifications may be sent: the operator's own machine (loopback), for example for a relay beside the operator, and, for Cleaners that name a ServiceAccount, private addresses")
 	fs.Var(&o.metricHosts, "allowed-metric-hosts", "comma-separated hosts, without ports, that the metricSource of Cleaners may name besides the cluster's Services (NAME.NAMESPACE.svc); credentials of any Secret may be sent there")
 	fs.StringVar(&o.dashboardURL, "dashboard-url", "", "address under which people open the page, for example https://cleaner.example.com; notifications link to it; without it, they have commands only")
 	fs.StringVar(&o.tracingEndpoint, "tracing-endpoint", "", "address of an OpenTelemetry collector that gets a trace of each run, by OTLP over HTTP, for example http://otel-collector.observability:4318; OTEL_EXPORTER_OTLP_HEADERS and OTEL_TRACES_SAMPLER work too; without it, there are no traces")

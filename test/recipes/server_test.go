@@ -77,7 +77,7 @@ resources:
 `
 
 const page = "# Recipes\n\n" +
-	"Each recipe is a Cleaner that answers one question. All of them only report, until you change their action. The plugin has them. Look for a recipe,\n" +
+	"Each recipe is a Cleaner that answers one question. All of them only report, until you change their action. The plugin contains them. Look for a recipe,\n" +
 	"write its Cleaner to a file, and see what it would find:\n\n" +
 	"```sh\nkubectl cleaner init --list crash\nkubectl cleaner init crash-looping-pods > cleaner.yaml\nkubectl cleaner preview -f cleaner.yaml\n```\n\n" +
 	"Each name links to a page that says what else the recipe may select, which rights it needs, and how to let it act. Flags of `init` change its kinds, namespaces, time,\n" +

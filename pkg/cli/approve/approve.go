@@ -38,8 +38,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "approve RUN | CLEANER",
 		Short: "Approve the plan of a run",
 		Long: "Shows the plan of a run of a Cleaner with spec.approval, asks once, and approves it with a CleanerApproval. A run then carries\n" +
-			"it out: everything is judged again, and only what is in the plan and still matches is touched. The name of a Cleaner\n" +
-			"means its plan that waits.\n\n" +
+			"it out: everything is judged again, and only what is in the plan and still matches is touched. If you give the\n" +
+			"name of a Cleaner, its waiting plan is used.\n\n" +
 			"You must be allowed to create CleanerApprovals, and need the verb approve on the Cleaner (the ClusterRole whose\n" +
 			"name ends with -approver-role gives both). An approval cannot be changed. To end the run: kubectl cleaner cancel.",
 		Example: "  kubectl cleaner runs --waiting\n  kubectl cleaner approve unused-configmaps-1795230000\n" +
@@ -55,7 +55,7 @@ func RejectCommand(s *terminal.Session) *cobra.Command {
 		Use:   "reject RUN | CLEANER",
 		Short: "End the plan of a run, so that nothing is touched",
 		Long: "Shows the plan of a run of a Cleaner with spec.approval, asks once, and rejects it with a CleanerApproval. Nothing is touched.\n" +
-			"The next run of the Cleaner makes another plan. The name of a Cleaner means its plan that waits.\n\n" +
+			"The next run of the Cleaner makes another plan. If you give the name of a Cleaner, its waiting plan is used.\n\n" +
 			"You need the same rights as for kubectl cleaner approve. A rejection cannot be changed.",
 		Example: "  kubectl cleaner reject unused-configmaps-1795230000 --reason 'we still need them'",
 	}

@@ -39,13 +39,13 @@ var changeFlags = []string{
 
 func (c *changes) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&c.kinds, "kind", nil, "keep only the selectors of these kinds, for example ConfigMap,Secret")
-	flags.StringVarP(&c.namespace, "namespace", "n", "", "look into this namespace only (default: where the recipe looks)")
-	flags.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "look into all namespaces, as most recipes do")
+	flags.StringVarP(&c.namespace, "namespace", "n", "", "look in this namespace only (default: where the recipe looks)")
+	flags.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "look in all namespaces, as most recipes do")
 	flags.StringVar(
 		&c.namespaceSelector,
 		"namespace-selector",
 		"",
-		"look into the namespaces with these labels only, for example env=test",
+		"look in the namespaces with these labels only, for example env=test",
 	)
 	flags.StringVar(&c.long, "for", "", "the time that the recipe has, for example 36h, 14d or 2w")
 	flags.StringVar(&c.when, "schedule", "", "when it runs, in cron syntax, for example '0 3 * * *'")

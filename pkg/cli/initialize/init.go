@@ -39,7 +39,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init NAME | --list [WORD...]",
 		Short: "Write a Cleaner from a recipe",
-		Long: "Writes the Cleaner of a recipe to the standard output, with comments that say what it finds, what else it may hit, which rights\n" +
+		Long: "Writes the Cleaner of a recipe to the standard output, with comments that say what it finds, what else it may select, which rights\n" +
 			"it needs, and how to let it act. It only reports, unless you set --action. --list lists the recipes. With WORDs, it lists only the\n" +
 			"recipes that match all words or, if there are none, those that match the most words. No cluster is needed.\n\n" +
 			"--for changes the time of the recipe: how long an object must have had the finding. In recipes without such a time, it changes\n" +

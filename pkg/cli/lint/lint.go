@@ -37,7 +37,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint -f FILE...",
 		Short: "Check Cleaners, without a cluster",
-		Long: "Finds all that is wrong with Cleaners, as the API server and the operator would, and says when they run.\n" +
+		Long: "Checks Cleaners as the API server and the operator would, lists all problems, and says when they run.\n" +
 			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, an address (https://), or - for the\n" +
 			"standard input.",
 		Example: "  kubectl cleaner lint -f cleaner.yaml\n  kubectl cleaner lint manifests/ -o json\n  kustomize build . | kubectl cleaner lint -f -",

@@ -43,8 +43,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rbac (-f FILE... | NAME... | -l SELECTOR)",
 		Short: "Print the Roles that Cleaners need to run as a ServiceAccount",
-		Long: "Prints, as YAML, the ServiceAccount that Cleaners name in spec.serviceAccountRef, and the Roles and bindings with the least rights with which they\n" +
-			"can read and act. A comment above each rule says which selector needs it. Nothing is created: apply the output with kubectl.\n\n" +
+		Long: "Prints, as YAML, the ServiceAccount that Cleaners name in spec.serviceAccountRef, and the Roles and bindings with the least rights that they\n" +
+			"need to read and act. A comment above each rule says which selector needs it. Nothing is created: apply the output with kubectl.\n\n" +
 			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, an address (https://), or - for the\n" +
 			"standard input; NAME is a Cleaner of the cluster, and SELECTOR selects those with labels. A selector gets a Role in its\n" +
 			"namespace, or in those that its namespaceSelector names by kubernetes.io/metadata.name. Any other selector gets a\n" +

@@ -75,7 +75,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.only, "only", nil, "restore only this object, KIND/NAMESPACE/NAME or KIND/NAME (may be given several times)")
-	flags.IntVar(&o.limit, "limit", 50, "how many objects to list, those first that cannot be restored; 0 lists all. The other outputs hold all objects")
+	flags.IntVar(&o.limit, "limit", 50, "how many objects to list; those that cannot be restored come first; 0 lists all. The other outputs hold all objects")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; the API server tries it, and saves nothing")
 	flags.BoolVar(&o.Force, "force", false, "overwrite objects that exist and differ from their copy, undo changes that somebody edited since, and restore objects without fields that their kind does not have any more")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")

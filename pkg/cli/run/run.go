@@ -38,7 +38,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run NAME",
 		Short: "Let the operator run a Cleaner now",
-		Long: "Asks the operator to run a Cleaner of the cluster now, whatever its schedule says, and also if it is suspended. The run does\n" +
+		Long: "Asks the operator to run a Cleaner of the cluster now, whatever its schedule says, and even if it is suspended. The run does\n" +
 			"what the Cleaner says: it deletes, changes or reports. Before a run that deletes or changes objects, you are asked once.\n" +
 			"kubectl cleaner preview NAME shows what the run would do.\n\n" +
 			"With --wait, it follows the run to its end. It then exits with 0 if the run did everything, with 4 if the run could not\n" +

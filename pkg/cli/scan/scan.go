@@ -48,9 +48,9 @@ func Command(s *terminal.Session) *cobra.Command {
 			"are broken. It installs, saves and changes nothing. An object is unused if the scan read everything that could name it, and\n" +
 			"nothing does. If you may not read all of that, the scan lists the object separately, as unknown. -o role prints the Role that you\n" +
 			"need.\n\n" +
-			"With --from, the scan reads manifests instead of a cluster. They count as all objects of each kind that they hold. Of other\n" +
-			"kinds nothing is known. If they are of one namespace only, nothing is known of other namespaces either. --complete says that\n" +
-			"the manifests hold all that there is.\n\n" +
+			"With --from, the scan reads manifests instead of a cluster. If a kind is in the manifests, the scan assumes that they hold all\n" +
+			"objects of this kind. It knows nothing about other kinds. If the manifests are of one namespace only, it knows nothing about\n" +
+			"other namespaces either. --complete says that the cluster has no other objects.\n\n" +
 			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.\n\n" +
 			"It exits with 0 if nothing is unknown, with 3 if it found something and you gave --fail-on-findings, with 4 if something\n" +
 			"could not be read or is unknown, whatever it found, with 1 after an error, and with 2 after wrong usage. Ctrl-C shows what is\n" +

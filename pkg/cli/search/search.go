@@ -53,7 +53,7 @@ func (o *Flags) BindAll(flags *pflag.FlagSet) {
 		&o.Complete,
 		"complete",
 		false,
-		"with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold",
+		"with --from: the manifests hold all objects of the cluster; it has no objects of other kinds",
 	)
 	flags.StringArrayVar(
 		&o.references,

@@ -48,14 +48,15 @@ func Command(s *terminal.Session) *cobra.Command {
 			"  matching.yaml      must match\n" +
 			"  non-matching.yaml  must not match\n" +
 			"  resources.yaml     what an aggregatedSelection looks at; then matching.yaml lists exactly what it must choose.\n" +
-			"                     Namespaces in it are what a namespaceSelector is tried on\n" +
+			"                     A namespaceSelector is tested on the Namespaces in it\n" +
 			"  updated.yaml       what transform or mergePatch must make of the objects in matching.yaml, in their order\n" +
 			"  events.yaml        the events of the objects, for includeEvents, as kubectl get events -o yaml prints them\n" +
 			"  metrics.yaml       the results of metricQueries by their names; one that finds no series is left out\n" +
 			"  logs.yaml          the logs of Pods, for logSource: NAMESPACE/POD, below it CONTAINER or CONTAINER/previous, and the log\n\n" +
 			"An object goes through the whole selector: kind, namespace, labels, excludeDeleted, minAgeSeconds, matchConditions and\n" +
-			"evaluate. A namespaceSelector counts as satisfied for a namespace that is not in resources.yaml. An object of another version\n" +
-			"than the selector's is judged as that version, and one without a namespace as if it were selected; a note says so.",
+			"evaluate. If a namespace is not in resources.yaml, a namespaceSelector counts as matching it. An object of another version than\n" +
+			"the selector's is judged as if it had the selector's version. An object without a namespace is judged as if its namespace were\n" +
+			"selected. A note says so.",
 		Example: "  kubectl cleaner test cleaners/\n  kubectl cleaner test cleaners/ --run unused --now 2026-01-31T12:00:00Z -o junit",
 		Args:    terminal.AtLeastOne("a directory"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd, args) },
