@@ -34,11 +34,11 @@ type scriptMemory struct {
 	needs *lru.Cache
 }
 
-// divide gives slow runs a third of the workers and all memory but notSlow, or half of it. Of the rest, two thirds are
-// for runs of which nothing is known yet, and one is for those that are known to be quick.
+// divide gives slow runs a third of the workers and all memory but notSlow, or four ninths of it. Of the rest, two
+// thirds are for runs of which nothing is known yet, and one is for those that are known to be quick.
 func divide(workers int, memory int64) *scriptMemory {
-	memory -= sandbox.CompilerMemory
-	others, quicker := workers-max(1, workers/3), min(notSlow, memory/2)
+	memory -= sandbox.CompilerMemory + sandbox.SecondMemory
+	others, quicker := workers-max(1, workers/3), min(notSlow, memory*5/9)
 	m := &scriptMemory{needs: lru.New(maxNeeds), rooms: executor.Rooms{
 		executor.LaneSlow:    {Workers: workers - others, Weight: memory - quicker},
 		executor.LaneUnknown: {Workers: others * 2 / 3, Weight: quicker * 2 / 3},

@@ -17,11 +17,11 @@ import (
 func TestDivide(t *testing.T) {
 	mib := func(n int64) int64 { return n << 20 }
 	for memory, want := range map[int64][2][3]int64{ // in MiB: rooms and classes
-		768: {{352, 234, 118}, {24, 117, 328}}, 2048: {{1632, 234, 118}, {24, 117, 1608}}, 384: {{160, 106, 54}, {24, 53, 136}},
+		768: {{328, 234, 118}, {24, 117, 304}}, 2048: {{1608, 234, 118}, {24, 117, 1584}}, 384: {{131, 109, 55}, {24, 54, 107}},
 	} {
 		m := divide(20, mib(memory))
 		var got [2][3]int64
-		sum := int64(sandbox.CompilerMemory)
+		sum := int64(sandbox.CompilerMemory + sandbox.SecondMemory)
 		for lane, room := range m.rooms {
 			got[0][lane], got[1][lane] = room.Weight>>20, m.classes[lane]>>20
 			sum += room.Weight

@@ -20,7 +20,7 @@ import (
 // judgePods selects the Pods that have succeeded, as a run of a Cleaner does.
 func judgePods(judge func(*sandbox.Session) (selector.Judge, error)) func(context.Context, *site) error {
 	return func(ctx context.Context, s *site) error {
-		session := s.pool.Open(sandbox.Options{Now: time.Now()})
+		session := s.pool.Open(sandbox.Options{Now: time.Now(), Memory: sandbox.SmallMemory}) // as a run begins
 		defer session.Close()
 		chosen, err := judge(session)
 		if err != nil {

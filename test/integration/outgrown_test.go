@@ -80,7 +80,7 @@ func TestOutgrownWhereNothingMoreIsToBeHad(t *testing.T) {
 	b := newBench(t)
 	b.configMap("old")
 	got := b.run(b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate() local t = {} for i = 1, 1000 do t[i] = string.rep("x", 1000000 + i) end end`)))
-	if got.Status.Reason != v1alpha1.ReasonViewIncomplete || !strings.Contains(got.Status.Message, "used more than 328 MiB of memory") || !got.Status.Exhausted {
+	if got.Status.Reason != v1alpha1.ReasonViewIncomplete || !strings.Contains(got.Status.Message, "used more than 304 MiB of memory") || !got.Status.Exhausted {
 		t.Errorf("got %s: %s", got.Status.Reason, got.Status.Message)
 	}
 	b.wantUntouched()

@@ -206,7 +206,7 @@ func TestAggregateFaults(t *testing.T) {
 		`while true do end`: "evaluate took longer than 400ms and was stopped in line 1: look for an endless loop, or do less work in the script",
 		`string.find(string.rep("a", 1000000), string.rep("a?", 1000) .. "b.-c")`: "took longer than 400ms, in a single step that could not be " +
 			"interrupted: look for a pattern that backtracks, or do less work in the script",
-		`local t = {} for i = 1, 3000 do t[i] = string.rep("x", 1000000 + i) end return table.concat(t)`: "used more than 328 MiB of memory for 1 objects: " +
+		`local t = {} for i = 1, 3000 do t[i] = string.rep("x", 1000000 + i) end return table.concat(t)`: "used more than 304 MiB of memory for 1 objects: " +
 			"select fewer, or look at less of each",
 		`resources[1].metadata.name = "c" return {resources={{resource=resources[1]}}}`:            `resources[1].resource was`,
 		`return {resources={{resource={kind="ConfigMap", apiVersion="v1", metadata={name="c"}}}}}`: `resources[1].resource is`,

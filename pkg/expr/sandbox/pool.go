@@ -15,7 +15,7 @@ import (
 
 const (
 	// DefaultMaxMemory is the most that a session may have, in bytes, unless a Config says otherwise.
-	DefaultMaxMemory = 328 << 20
+	DefaultMaxMemory = 304 << 20
 	// SmallMemory is about five times what a usual script needs that looks at one object after the other, in bytes.
 	SmallMemory = 24 << 20
 	// CompilerMemory is what the child that compiles may use, in bytes. It is no session's.
@@ -44,6 +44,7 @@ type Pool struct {
 	starter  starter
 	compiler *Session
 	compiled compiled
+	second   chan struct{} // see newSecond
 
 	mu       sync.Mutex
 	closed   bool
@@ -58,6 +59,7 @@ func New(config Config) *Pool {
 		command:  config.Command,
 		most:     cmp.Or(config.MaxMemory, DefaultMaxMemory),
 		clock:    config.Clock,
+		second:   newSecond(),
 		sessions: map[*Session]struct{}{},
 	}
 	p.compiled.clock = config.Clock

@@ -28,7 +28,7 @@ type Session struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	// free has the worker while nobody uses it. It is closed at the end.
-	free chan *worker
+	free place
 	took atomic.Int64
 
 	mu        sync.Mutex
@@ -37,10 +37,14 @@ type Session struct {
 	last      error // of exhausted
 	printed   int
 	batches   []*batch // for use again
+	second    place    // while the pool's second worker is here
 }
 
+// place has a worker while nobody uses it.
+type place chan *worker
+
 func (p *Pool) newSession(options Options) *Session {
-	s := &Session{pool: p, options: options, free: make(chan *worker, 1)}
+	s := &Session{pool: p, options: options, free: make(place, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.free <- &worker{session: s}
 	return s
@@ -49,6 +53,7 @@ func (p *Pool) newSession(options Options) *Session {
 // Close ends what is going on, and the child. It returns when that is gone.
 func (s *Session) Close() {
 	s.cancel()
+	s.giveBack()
 	w, ok := <-s.free
 	if !ok {
 		return
@@ -62,20 +67,25 @@ func (s *Session) Close() {
 
 // use calls work with the worker, unless the context or the session ends before.
 func (s *Session) use(ctx context.Context, work func(ctx context.Context, w *worker) error) error {
+	return s.useAt(ctx, s.free, work)
+}
+
+// useAt is use, for the worker of a place.
+func (s *Session) useAt(ctx context.Context, at place, work func(ctx context.Context, w *worker) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(ErrClosed) })()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case w, ok := <-s.free:
+	case w, ok := <-at:
 		if !ok {
 			return ErrClosed
 		}
 		begin := s.pool.clock.Now()
 		defer func() {
 			s.took.Add(int64(s.pool.clock.Since(begin)))
-			s.free <- w
+			at <- w
 		}()
 		if s.ctx.Err() != nil {
 			return ErrClosed

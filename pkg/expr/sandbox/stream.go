@@ -35,8 +35,12 @@ type Stream struct {
 	source  string
 	each    func(Judged) error
 	filling *batch
-	flight  *flight // nil when none is being judged
-	err     error   // ends the stream
+	flights []*flight // being judged, in the order of Add: at most one for each worker
+	err     error     // ends the stream
+	// began is when the first batch was sent, and waited is for how long the stream waited for verdicts since.
+	began  time.Time
+	waited time.Duration
+	second place // nil if there is no second worker
 }
 
 // early is after how long of waiting for a batch the verdicts are handed on that there are. Many scripts need
@@ -46,6 +50,7 @@ const early = 250 * time.Millisecond
 // flight is a batch that is being judged.
 type flight struct {
 	batch *batch
+	at    place
 	err   error
 	done  chan struct{}
 	// verdicts is where those of the batch come to stand, and handed how many of them were handed on.
@@ -97,36 +102,66 @@ func (st *Stream) Finish(ctx context.Context) error {
 	if st.err == nil && st.filling != nil {
 		_ = st.send(ctx) // kept in st.err
 	}
-	if st.err == nil {
+	for st.err == nil && len(st.flights) > 0 {
 		st.land(ctx)
+	}
+	if st.err == nil {
+		st.session.giveBack()
 	}
 	return st.err
 }
 
-// send lets the filled batch be judged, when the one before has been.
+// send lets the filled batch be judged, when a worker is free.
 func (st *Stream) send(ctx context.Context) error {
-	if st.land(ctx); st.err != nil {
+	at := st.place(ctx)
+	if st.err != nil {
 		return st.err
 	}
 	b := st.filling
 	b.verdicts = slices.Grow(b.verdicts, b.len()) // they stay where they are while others are added
-	f := &flight{batch: b, done: make(chan struct{}), verdicts: b.verdicts[:b.len()]}
-	st.filling, st.flight = nil, f
+	f := &flight{batch: b, at: at, done: make(chan struct{}), verdicts: b.verdicts[:b.len()]}
+	st.filling, st.flights = nil, append(st.flights, f)
 	go func() {
 		defer close(f.done)
-		f.err = st.session.use(ctx, func(ctx context.Context, w *worker) error {
+		f.err = st.session.useAt(ctx, at, func(ctx context.Context, w *worker) error {
 			return st.session.judge(ctx, w, st.source, f.batch)
 		})
 	}()
 	return nil
 }
 
-// land waits for the batch that is being judged and hands on its verdicts, in parts where it takes long.
-func (st *Stream) land(ctx context.Context) {
-	f := st.flight
-	if f == nil {
-		return
+// place is where the next batch is judged. It waits for the oldest one when all workers have one.
+func (st *Stream) place(ctx context.Context) place {
+	clock := st.session.pool.clock
+	switch {
+	case len(st.flights) == 0:
+		if st.began.IsZero() {
+			st.began = clock.Now()
+		}
+		return st.session.free
+	case st.second == nil && st.waited > max(early, clock.Since(st.began)/2):
+		st.second = st.session.borrow() // the script takes longer than what reads the objects
 	}
+	if len(st.flights) == 1 && st.second != nil {
+		return st.other(st.flights[0].at)
+	}
+	at := st.flights[0].at
+	begin := clock.Now()
+	st.land(ctx)
+	st.waited += clock.Since(begin)
+	return at
+}
+
+func (st *Stream) other(at place) place {
+	if at == st.second {
+		return st.session.free
+	}
+	return st.second
+}
+
+// land waits for the oldest batch that is being judged and hands on its verdicts, in parts where it takes long.
+func (st *Stream) land(ctx context.Context) {
+	f := st.flights[0]
 	ticker := time.NewTicker(early)
 	defer ticker.Stop()
 	for landed := false; !landed; {
@@ -142,7 +177,7 @@ func (st *Stream) land(ctx context.Context) {
 			return
 		}
 	}
-	st.flight = nil
+	st.flights = st.flights[1:]
 	var foul *protocolError
 	if errors.As(f.err, &foul) {
 		st.err = f.err

@@ -123,7 +123,7 @@ func TestVerdicts(t *testing.T) {
 		"shape":  `evaluate returned a number; return a table such as {matching=true, message="why"}`,
 		"loop":   "evaluate took longer than 200ms and was stopped in line 7: look for an endless loop, or do less work in the script",
 		"native": "took longer than 200ms, in a single step that could not be interrupted: look for a pattern that backtracks, or do less work in the script",
-		"memory": "used more than 328 MiB of memory: look for a table or a text that grows without end, or keep less in the script",
+		"memory": "used more than 304 MiB of memory: look for a table or a text that grows without end, or keep less in the script",
 	}
 	for bad, want := range cases {
 		t.Run(bad, func(t *testing.T) {
