@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/deadline"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -108,12 +110,16 @@ func cameTo(out *outcomes) string {
 	return fmt.Sprintf("when the run had come to %d of %s", wanted-left, summary.Objects(int64(wanted)))
 }
 
-// awayWords say that the API server did not answer when the run was stopped.
+// awayWords say that the API server did not answer, or had no time, when the run was stopped.
 func awayWords(incomplete error) string {
-	if tried := (*selector.TriedError)(nil); errors.As(incomplete, &tried) && tried.Stopped != nil {
-		return " The API server did not answer: " + summary.OneLine(tried) + "."
+	tried := (*selector.TriedError)(nil)
+	switch {
+	case !errors.As(incomplete, &tried) || tried.Stopped == nil:
+		return ""
+	case apierrors.IsTooManyRequests(tried.Err):
+		return " The API server was too busy: " + summary.OneLine(tried) + "."
 	}
-	return ""
+	return " The API server did not answer: " + summary.OneLine(tried) + "."
 }
 
 // isCut reports whether an error only says that the run was stopped meanwhile.

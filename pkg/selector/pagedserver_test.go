@@ -80,6 +80,16 @@ func failure(r *http.Request, code int, reason string) *http.Response {
 	return says(r, code, fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"the server said %d","reason":%q,"code":%d}`, code, reason, code))
 }
 
+// busy is how an API server says that it has no time, as text. The time to come back is left out if it is empty.
+func busy(r *http.Request, code int, retryAfter string) *http.Response {
+	answer := says(r, code, "Too many requests, please try again later.")
+	answer.Header = http.Header{"Content-Type": {"text/plain"}}
+	if retryAfter != "" {
+		answer.Header.Set("Retry-After", retryAfter)
+	}
+	return answer
+}
+
 func clientOf(t *testing.T, transport http.RoundTripper) rest.Interface {
 	t.Helper()
 	config := &rest.Config{Host: "http://server", QPS: -1, ContentConfig: rest.ContentConfig{

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,13 +21,15 @@ import (
 )
 
 const (
-	// maxTries is how often a request is sent. An API server that fails at each of them, and is back each time, may fail
-	// because of it.
+	// maxTries is how often a request may fail. An API server that fails at each of them, and is back each time, may fail
+	// because of it. An answer to come back later does not count.
 	maxTries = 5
 	// firstPause is the time between the first two tries, and between the first two looks whether the API server is back.
 	// It doubles until longestPause.
 	firstPause   = 200 * time.Millisecond
 	longestPause = 5 * time.Second
+	// longestWait is how long the API server is left alone at most when it asks for that.
+	longestWait = 30 * time.Second
 	// readyTimeout is how long the API server may take to say whether it is there.
 	readyTimeout = 5 * time.Second
 )
@@ -65,7 +68,17 @@ type TriedError struct {
 	// Stopped is why there were no more tries. Nil when there were enough.
 	Stopped error
 
-	began time.Time
+	began  time.Time
+	failed int
+}
+
+// again is after one more try without an answer to go by.
+func (e *TriedError) again(err error) *TriedError {
+	next := &TriedError{Tries: e.Tries + 1, Err: err, began: e.began, failed: e.failed}
+	if !isBusy(err) {
+		next.failed++
+	}
+	return next
 }
 
 // until is the error when there are no more tries.
@@ -93,6 +106,13 @@ func (e *TriedError) Unwrap() []error {
 // mayPass reports whether the same request may be answered next time.
 func mayPass(err error) bool { return object.IsUnclear(err) || apierrors.IsTooManyRequests(err) }
 
+// isBusy reports whether the server asks to come back later because it has no time now. A server that cannot fill its
+// cache of a kind says the same, with the reason. That may never pass: the kind's conversion webhook may be broken.
+func isBusy(err error) bool {
+	later := apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) && suggested(err) > 0
+	return later && !strings.Contains(err.Error(), "storage is (re)initializing")
+}
+
 // persist sends a request until it gets an answer to go by, or until another try is not worth it: worth says so of its
 // errors.
 func (r *Reader) persist(ctx context.Context, worth func(error) bool, send func() error) error {
@@ -111,13 +131,13 @@ func (r *Reader) persist(ctx context.Context, worth func(error) bool, send func(
 		case err == nil, stopped != nil, !worth(err):
 			return err
 		}
-		tried = &TriedError{Tries: tried.Tries + 1, Err: err, began: tried.began}
+		tried = tried.again(err)
 		r.report(tried)
 		away, stopped := r.awaitAnswer(ctx, &pauses)
 		switch {
 		case stopped != nil:
 			return tried.until(r.clock.Now(), stopped)
-		case tried.Tries == maxTries:
+		case tried.failed == maxTries:
 			return tried.until(r.clock.Now(), nil)
 		case !away && !waited(ctx, max(pauses.Step(), suggested(err))):
 			return tried.until(r.clock.Now(), context.Cause(ctx))
@@ -155,10 +175,11 @@ func (r *Reader) answers(ctx context.Context) bool {
 	return !object.IsUnclear(err) || errors.As(err, new(*tls.CertificateVerificationError)) // which will not pass
 }
 
-// suggested is how long the server wants to be left alone.
+// suggested is how long the server wants to be left alone, and up to half as long again, so that not all come back at
+// once.
 func suggested(err error) time.Duration {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
-	return time.Duration(seconds) * time.Second
+	return min(wait.Jitter(time.Duration(seconds)*time.Second, 0.5), longestWait)
 }
 
 // waited reports whether the context lasted for so long.

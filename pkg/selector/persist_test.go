@@ -21,6 +21,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
 
@@ -108,9 +109,12 @@ func TestReadingWaitsForTheServer(t *testing.T) {
 // An API server that is there, and does not answer one request, is asked a few times more: it is soon known what is wrong.
 func TestReadingIsTriedAFewTimesOnly(t *testing.T) {
 	for name, fault := range map[string]func(r *http.Request) (*http.Response, error){
-		"500":    func(r *http.Request) (*http.Response, error) { return failure(r, 500, "InternalError"), nil },
-		"503":    func(r *http.Request) (*http.Response, error) { return failure(r, 503, "ServiceUnavailable"), nil },
-		"429":    func(r *http.Request) (*http.Response, error) { return failure(r, 429, "TooManyRequests"), nil },
+		"500": func(r *http.Request) (*http.Response, error) { return failure(r, 500, "InternalError"), nil },
+		"503": func(r *http.Request) (*http.Response, error) { return failure(r, 503, "ServiceUnavailable"), nil },
+		"unready": func(r *http.Request) (*http.Response, error) {
+			answer := says(r, 429, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"storage is (re)initializing: conversion webhook for x failed","reason":"TooManyRequests","code":429}`)
+			return answer, nil
+		},
 		"reset":  func(*http.Request) (*http.Response, error) { return nil, syscall.ECONNRESET },
 		"closed": func(*http.Request) (*http.Response, error) { return nil, io.EOF },
 	} {
@@ -203,20 +207,81 @@ func TestListBeginsAnewWhenItsPlaceIsForgotten(t *testing.T) {
 	})
 }
 
-// A server that says for how long it wants to be left alone is left alone.
-func TestReadingWaitsAsLongAsTheServerSays(t *testing.T) {
+// An API server that has no time is asked again when it says, however often, but at least every 30 seconds.
+func TestReadingWaitsForABusyServer(t *testing.T) {
+	for name, test := range map[string]struct {
+		code       int
+		retryAfter string
+		min, max   time.Duration
+	}{
+		"429":                     {429, "7", 7 * time.Second, 10500 * time.Millisecond},
+		"429 without a time":      {429, "", firstPause, longestPause * 3 / 2},
+		"429 with a long time":    {429, "3600", longestWait, longestWait},
+		"503 with a time to wait": {503, "7", 7 * time.Second, 10500 * time.Millisecond},
+	} {
+		for what, reading := range everyRead {
+			t.Run(what+", "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					left := 20
+					var refused []time.Time
+					server := &pagedServer{fault: func(_ int, r *http.Request) (*http.Response, error) {
+						if r.URL.Path == "/version" || left == 0 {
+							return nil, nil
+						}
+						left--
+						refused = append(refused, time.Now())
+						return busy(r, test.code, test.retryAfter), nil
+					}}
+					if err := reading(t.Context(), patient(t, server)); err != nil {
+						t.Fatal(err)
+					}
+					for i, at := range refused[1:] {
+						if pause := at.Sub(refused[i]); pause < test.min || pause > test.max {
+							t.Errorf("pause %d was %s, want %s to %s", i, pause, test.min, test.max)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// An API server that never has time is asked until the run's time is over, and the error says so.
+func TestDeadlineWhileTheServerIsBusy(t *testing.T) {
+	over := errors.New("the time is over")
+	for name, reading := range everyRead {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Minute-10*time.Second, over)
+				defer cancel()
+				server := &pagedServer{fault: func(_ int, r *http.Request) (*http.Response, error) {
+					if r.URL.Path == "/version" {
+						return nil, nil
+					}
+					return busy(r, http.StatusTooManyRequests, "40"), nil
+				}}
+				err := reading(ctx, patient(t, server))
+				if !errors.Is(err, over) || !apierrors.IsTooManyRequests(err) || !strings.Contains(err.Error(), "too many requests") ||
+					!strings.HasSuffix(err.Error(), " (tried 20 times during 9m50s)") {
+					t.Errorf("the error is %v", err)
+				}
+			})
+		})
+	}
+}
+
+// Only an answer to come back later is not counted: what fails between such answers is.
+func TestOtherFailuresAreCountedWhileTheServerIsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &pagedServer{fault: func(n int, r *http.Request) (*http.Response, error) {
-			if n > 1 {
-				return nil, nil
+			if n%2 == 1 {
+				return busy(r, http.StatusTooManyRequests, "1"), nil
 			}
-			answer := says(r, http.StatusTooManyRequests, "Too many requests, please try again later.")
-			answer.Header = http.Header{"Content-Type": {"text/plain"}, "Retry-After": {"7"}}
-			return answer, nil
+			return failure(r, http.StatusInternalServerError, "InternalError"), nil
 		}}
-		began := time.Now()
-		if _, err := patient(t, server).get(t.Context(), "/api/v1"); err != nil || time.Since(began) != 7*time.Second {
-			t.Errorf("after %s: %v", time.Since(began), err)
+		_, err := patient(t, server).get(t.Context(), "/api/v1")
+		if want := fmt.Sprintf("(tried %d times during ", 2*maxTries); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want one with %q", err, want)
 		}
 	})
 }

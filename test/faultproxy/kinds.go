@@ -29,6 +29,8 @@ type Kind struct {
 	Answer Answer
 	// Lists is true for what happens to lists only, and Pages for what happens to their further pages only.
 	Lists, Pages bool
+	// Busy is true for an answer to come back later. A run waits for that until its deadline.
+	Busy bool
 }
 
 // Concerns reports whether the fault does anything to the call.
@@ -58,11 +60,17 @@ var Kinds = []Kind{
 	{Name: "409", Fault: Refuse(http.StatusConflict, metav1.StatusReasonConflict), Answer: Broken},
 	{Name: "409 already exists", Fault: Refuse(http.StatusConflict, metav1.StatusReasonAlreadyExists), Answer: Broken},
 	{Name: "410", Fault: Refuse(http.StatusGone, metav1.StatusReasonExpired), Answer: Broken},
-	{Name: "429", Fault: Refuse(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests), Answer: Broken},
+	{
+		Name:   "429",
+		Fault:  Refuse(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests),
+		Answer: Broken,
+		Busy:   true,
+	},
 	{
 		Name:   "429 with Retry-After",
 		Fault:  RefuseFor(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, time.Second),
 		Answer: Broken,
+		Busy:   true,
 	},
 	{Name: "500", Fault: Refuse(http.StatusInternalServerError, metav1.StatusReasonInternalError), Answer: Broken},
 	{
@@ -75,6 +83,7 @@ var Kinds = []Kind{
 		Name:   "503 with Retry-After",
 		Fault:  RefuseFor(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, time.Second),
 		Answer: Broken,
+		Busy:   true,
 	},
 	{Name: "504", Fault: Refuse(http.StatusGatewayTimeout, metav1.StatusReasonTimeout), Answer: Broken},
 	{Name: "cut before applying", Fault: CutBefore, Answer: Broken},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -118,6 +119,25 @@ func TestDeadlineWhileTheServerDoesNotAnswer(t *testing.T) {
 	})
 	record := b.run(b.cleaner(v1alpha1.ActionDelete, aMinute))
 	wantRun(t, record, v1alpha1.ReasonDeadlineExceeded, "The run was stopped: "+late, " The API server did not answer: ", "connection refused (tried once during ")
+	b.wantUntouched()
+}
+
+// TestDeadlineWhileTheServerIsBusy: the run waits for it, however often it is refused, and says in the end for what it waited.
+func TestDeadlineWhileTheServerIsBusy(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMaps(b.namespace, "old", 3)
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		switch {
+		case r.URL.Path == "/readyz":
+			b.clock.Step(20 * time.Second)
+		case strings.HasSuffix(r.URL.Path, "/configmaps"):
+			return refusal(t, r, apierrors.NewTooManyRequests("please wait", 0)), nil
+		}
+		return nil, nil
+	})
+	record := b.run(b.cleaner(v1alpha1.ActionDelete, aMinute))
+	wantRun(t, record, v1alpha1.ReasonDeadlineExceeded, "The run was stopped: "+late, " The API server was too busy: please wait (tried 3 times during 1m0s).")
 	b.wantUntouched()
 }
 
