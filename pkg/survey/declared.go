@@ -38,6 +38,12 @@ func (e *DeclaredError) What() string {
 	return "the references declared in ConfigMap " + e.Namespace + "/" + DeclaredIn
 }
 
+// UnreadNote is what to tell somebody who may not read the references that users declared in the operator's namespace.
+func UnreadNote(namespace string) string {
+	return "whether ConfigMap " + namespace + "/" + DeclaredIn +
+		" declares more references is not known: you may not read it"
+}
+
 // Declare adds the references that users declared in the operator's namespace, or that they may not be read.
 func (o *Options) Declare(ctx context.Context, reader *selector.Reader, namespace string) error {
 	declared, err := Declared(ctx, reader, namespace)

@@ -199,11 +199,7 @@ func (j *job) declare(ctx context.Context, operator *selector.Reader, options *s
 	}
 	err := options.Declare(ctx, operator, j.operators())
 	if options.DeclaredUnread != nil {
-		j.Note(
-			"whether ConfigMap %s/%s declares more references is not known: you may not read it",
-			j.operators(),
-			survey.DeclaredIn,
-		)
+		j.Note("%s", survey.UnreadNote(j.operators()))
 	}
 	return err
 }

@@ -184,11 +184,7 @@ func (o *options) declared(ctx context.Context, reader *selector.Reader) ([]grap
 	namespace := cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
 	sources, err := survey.Declared(ctx, reader, namespace)
 	if apierrors.IsForbidden(err) {
-		o.Note(
-			"whether ConfigMap %s/%s declares more references is not known: you may not read it",
-			namespace,
-			survey.DeclaredIn,
-		)
+		o.Note("%s", survey.UnreadNote(namespace))
 		return nil, nil
 	}
 	if err != nil {

@@ -136,8 +136,7 @@ func (s *Reading) declareInstalled(ctx context.Context) error {
 	case apierrors.IsForbidden(err):
 		s.undeclared = err
 		if !survey.MayDeclare(&s.Catalog) { // otherwise it is said of each object
-			s.Options.Note("whether ConfigMap %s/%s declares more references is not known: you may not read it",
-				namespace, survey.DeclaredIn)
+			s.Options.Note("%s", survey.UnreadNote(namespace))
 		}
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
