@@ -63,10 +63,11 @@ func (f *Finder) judgeAll() (changed bool) {
 }
 
 // leadsNowhere reports whether what an object names in vain is all that it is for: it is unused, by another candidate
-// of it, and not dangling.
+// of it, and not dangling. One that may be of use otherwise (Weak) dangles all the same.
 func leadsNowhere(c *candidate, all []*candidate) bool {
 	return c.found.Type == v1alpha1.FindingDangling && slices.ContainsFunc(all, func(other *candidate) bool {
-		return other.row.typ == v1alpha1.FindingUnused && other.isFound && len(other.found.Unknown) == 0
+		return other.row.typ == v1alpha1.FindingUnused && other.isFound && len(other.found.Unknown) == 0 &&
+			other.found.Confidence != v1alpha1.ConfidenceWeak
 	})
 }
 

@@ -157,6 +157,24 @@ Ingress shop/half Dangling`,
 			of("networking.k8s.io/v1 Ingress shop/snippet", "annotations: {nginx.ingress.kubernetes.io/server-snippet: return 200;}", "spec: {rules: [{http: {paths: [{backend: {service: {name: dummy}}}]}}]}"),
 			of("networking.k8s.io/v1 Ingress shop/master", "annotations: {nginx.org/mergeable-ingress-type: master}", "spec: {rules: [{host: a.b}]}")),
 	},
+	"Ingresses that cert-manager or external-dns read": {
+		cluster: cluster(
+			of("networking.k8s.io/v1 Ingress shop/issued", "annotations: {cert-manager.io/cluster-issuer: main}", "spec: {rules: [{host: a.b, http: {paths: [{backend: {service: {name: gone}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/acme", "annotations: {kubernetes.io/tls-acme: 'true'}", "spec: {rules: [{host: a.b, http: {paths: [{backend: {service: {name: gone}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/solved", "annotations: {acme.cert-manager.io/http01-edit-in-place: 'true'}", "spec: {rules: [{host: a.b, http: {paths: [{backend: {service: {name: gone}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/named", "annotations: {external-dns.alpha.kubernetes.io/target: 1.1.1.1}", "spec: {rules: [{host: a.b, http: {paths: [{backend: {service: {name: gone}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/plain", "annotations: {cert-manager.example.com/a: b}", "spec: {rules: [{host: a.b, http: {paths: [{backend: {service: {name: gone}}}]}}]}")),
+		want: `
+Ingress shop/acme Dangling
+Ingress shop/acme Unused weak
+Ingress shop/issued Dangling
+Ingress shop/issued Unused weak
+Ingress shop/named Dangling
+Ingress shop/named Unused weak
+Ingress shop/plain Unused
+Ingress shop/solved Dangling
+Ingress shop/solved Unused weak`,
+	},
 	"Ingresses when Services may not be read": {
 		cluster: of("networking.k8s.io/v1 Ingress shop/a", "", "spec: {defaultBackend: {service: {name: web}}}"), unread: []string{"Service"}, want: "Ingress shop/a Unused unknown",
 	},

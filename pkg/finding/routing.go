@@ -68,6 +68,25 @@ func answersItself(o *object.Parts) bool {
 	return slices.ContainsFunc(backendsOf(o), isAction)
 }
 
+// otherPurposes are the beginnings of annotations for cert-manager and external-dns: for them, an Ingress is a list of
+// hosts. They need no backend.
+var otherPurposes = []string{
+	"cert-manager.io/",
+	"acme.cert-manager.io/",
+	"kubernetes.io/tls-acme",
+	"external-dns.alpha.kubernetes.io/",
+}
+
+// otherPurposeOf is an annotation that says that an Ingress does something else than route. Empty when it has none.
+func otherPurposeOf(o *object.Parts) string {
+	for name := range o.At("metadata", "annotations").Fields() {
+		if slices.ContainsFunc(otherPurposes, func(begin string) bool { return strings.HasPrefix(name.String(), begin) }) {
+			return name.String()
+		}
+	}
+	return ""
+}
+
 func backendsOf(o *object.Parts) []object.JSON {
 	spec := o.At("spec")
 	backends := []object.JSON{spec.Field("defaultBackend")}
@@ -94,7 +113,15 @@ func lookIngress(_ *Finder, o *object.Parts) *candidate {
 		}
 	}
 	class := graph.Name{GroupKind: ingressClasses, Name: o.At("spec", "ingressClassName").Text()}
-	return &candidate{decide: func(f *Finder, found Finding) *Finding { return f.judgeIngress(found, names, class) }}
+	purpose := otherPurposeOf(o)
+	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		judged := f.judgeIngress(found, names, class)
+		if judged != nil && purpose != "" && judged.Confidence == v1alpha1.ConfidenceCertain {
+			judged.Confidence = v1alpha1.ConfidenceWeak
+			judged.Reason += "; but it may be there for what reads its annotation " + purpose
+		}
+		return judged
+	}}
 }
 
 func (f *Finder) judgeIngress(found Finding, backends []graph.Name, class graph.Name) *Finding {
