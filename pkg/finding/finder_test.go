@@ -103,7 +103,7 @@ func TestScenariosOfEachRow(t *testing.T) {
 	tellable := map[string]bool{} // rows that are never unknown: what they find, the object says itself, or they stay silent
 	for _, kind := range []string{
 		"Pod Failed", "Pod Finished", "Pod Unhealthy", "Job Finished", "Job Failed", "CronJob Unhealthy", "Deployment Unhealthy",
-		"DaemonSet Idle", "PersistentVolume Unused", "Secret CertificateExpired", "* Stuck",
+		"DaemonSet Idle", "Secret CertificateExpired", "* Stuck",
 	} {
 		tellable[kind] = true
 	}

@@ -67,9 +67,24 @@ func (n *notes) madeByHand(o *object.Parts) {
 
 // claim takes note of the volume that a claim waits for.
 func (n *notes) claim(o *object.Parts) {
-	volume := o.At("spec", "volumeName").Text()
-	if volume != "" && o.At("status", "phase").Text() != string(corev1.ClaimBound) {
+	if o.At("status", "phase").Text() != string(corev1.ClaimBound) {
+		n.await(o.At("spec", "volumeName").Text())
+	}
+}
+
+func (n *notes) await(volume string) {
+	if volume != "" {
 		n.awaited[volume] = true
 		n.bytes += int64(64 + len(volume))
+	}
+}
+
+// claimTemplates takes note of the claims that a StatefulSet makes, and of the volumes that they ask for.
+func (n *notes) claimTemplates(o *object.Parts) {
+	for template := range o.At("spec", "volumeClaimTemplates").Elements() {
+		n.await(template.At("spec", "volumeName").Text())
+		name := template.At("metadata", "name").Text() + "-" + o.Name + "-"
+		n.claimers[graph.Name{GroupKind: claims, Namespace: strings.Clone(o.Namespace), Name: name}] = strings.Clone(o.Name)
+		n.bytes += int64(192 + len(o.Namespace) + len(name) + len(o.Name))
 	}
 }

@@ -30,8 +30,10 @@ type notes struct {
 	// Job.
 	commanded map[string]bool
 	byHand    map[graph.Name]bool
-	// awaited are volumes that a claim asks for by their names, and does not have.
-	awaited map[string]bool
+	// awaited are volumes that a claim asks for by their names, and does not have, or that a template of claims asks for.
+	// claimers are StatefulSets, by the names of the claims that they make, without the number at the end.
+	awaited  map[string]bool
+	claimers map[graph.Name]string
 	// retained are claims whose volumes stay when they are deleted.
 	retained map[graph.Name]bool
 	// faulty are Deployments of which a Pod does not run, and why.
@@ -51,7 +53,8 @@ func newNotes() notes {
 	return notes{
 		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{},
 		commanded: map[string]bool{}, byHand: map[graph.Name]bool{}, awaited: map[string]bool{},
-		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
+		claimers: map[graph.Name]string{},
+		faulty:   map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
 		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, retained: map[graph.Name]bool{},
 	}
 }
@@ -76,6 +79,7 @@ var noteOf = map[schema.GroupKind]func(*notes, *object.Parts){
 	cronJobs:       (*notes).commands,
 	jobs:           (*notes).madeByHand,
 	claims:         (*notes).claim,
+	statefulSets:   (*notes).claimTemplates,
 	services:       (*notes).service,
 	endpointSlices: (*notes).endpointSlice,
 	pods:           func(n *notes, o *object.Parts) { n.runs(o); n.fault(o) },

@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,6 +14,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
+// claimants are what may ask for a volume.
+var claimants = []schema.GroupKind{claims, statefulSets}
+
 func storageRows() []*row {
 	claim := namedRow(claims)
 	claim.means = "no Pod or template names it, and no StatefulSet can claim it"
@@ -21,8 +25,8 @@ func storageRows() []*row {
 		claim,
 		{
 			kind: volumes, typ: v1alpha1.FindingUnused, actionable: true, body: true, look: lookVolume,
-			reads: []schema.GroupKind{claims},
-			means: "its claim was deleted (phase Released), or its reclamation failed (phase Failed), and no claim asks for it by its name",
+			reads: claimants,
+			means: "its claim was deleted (phase Released), or its reclamation failed (phase Failed), and no claim or StatefulSet asks for it by its name",
 		},
 		{
 			kind: schema.GroupKind{
@@ -84,7 +88,8 @@ func lookVolume(f *Finder, o *object.Parts) *candidate {
 	if policy := spec.Field("persistentVolumeReclaimPolicy").Text(); policy != "" {
 		found.Reason += " (reclaim policy " + policy + ")"
 	}
-	return &candidate{found: found, decide: decideVolume}
+	claim := claimOf(spec)
+	return &candidate{found: found, decide: func(f *Finder, found Finding) *Finding { return f.judgeVolume(found, claim) }}
 }
 
 // claimOf is the claim that a volume is bound to, or was.
@@ -93,15 +98,26 @@ func claimOf(volume object.JSON) graph.Name {
 	return graph.Name{GroupKind: claims, Namespace: claim.Field("namespace").Text(), Name: claim.Field("name").Text()}
 }
 
-// decideVolume finds a volume that no claim waits for: one that is to be claimed again is Released until somebody
-// clears its claimRef.
-func decideVolume(f *Finder, found Finding) *Finding {
+// judgeVolume finds a volume that no claim waits for: one that is to be claimed again is Released until somebody clears
+// its claimRef.
+func (f *Finder) judgeVolume(found Finding, claim graph.Name) *Finding {
 	if f.awaited[found.Name] {
 		return nil
 	}
-	if found.Unknown = f.unreadAnywhere(claims); len(found.Unknown) > 0 {
+	base := claim
+	base.Name = strings.TrimRight(claim.Name, "0123456789")
+	claimer := f.claimers[base]
+	found.Unknown = f.unreadAnywhere(claimants...)
+	switch {
+	case len(found.Unknown) > 0:
 		found.Confidence = ""
 		found.Reason += ", but nobody can tell whether another claim asks for it"
+	case f.graph.IsPresent(claim):
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason += ", but a claim of that name exists again"
+	case claimer != "" && base != claim:
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason += ", but StatefulSet " + claim.Namespace + "/" + claimer + " makes claims of that name"
 	}
 	return &found
 }

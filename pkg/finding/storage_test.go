@@ -36,6 +36,24 @@ Deployment shop/night Idle`,
 			of("v1 PersistentVolume static", "", "status: {phase: Available}"), of("v1 PersistentVolume bound", "", "status: {phase: Bound}")),
 		want: "PersistentVolume failed Unused\nPersistentVolume released Unused",
 	},
+	"volumes that may be claimed again": {
+		cluster: cluster(
+			of("v1 PersistentVolume returned", "", "spec: {claimRef: {namespace: shop, name: data}}", "status: {phase: Released}"), of("v1 PersistentVolumeClaim shop/data", "labels: {kor/used: 'true'}"),
+			of("v1 PersistentVolume of-db", "", "spec: {claimRef: {namespace: shop, name: data-db-12}}", "status: {phase: Released}"),
+			of("v1 PersistentVolume of-other-db", "", "spec: {claimRef: {namespace: team, name: data-db-0}}", "status: {phase: Released}"),
+			of("v1 PersistentVolume of-no-number", "", "spec: {claimRef: {namespace: shop, name: data-db-}}", "status: {phase: Released}"),
+			of("v1 PersistentVolume in-template", "", "spec: {claimRef: {namespace: shop, name: gone}}", "status: {phase: Released}"),
+			of("v1 Service shop/db", ""),
+			of("apps/v1 StatefulSet shop/db", "", "spec: {replicas: 1, serviceName: db, template: {spec: {containers: []}}, volumeClaimTemplates: [{metadata: {name: logs}, spec: {volumeName: in-template}}, {metadata: {name: data}, spec: {}}]}")),
+		want: `
+PersistentVolume of-db Unused weak
+PersistentVolume of-no-number Unused
+PersistentVolume of-other-db Unused
+PersistentVolume returned Unused weak`,
+	},
+	"volumes when StatefulSets may not be read": {
+		cluster: of("v1 PersistentVolume a", "", "status: {phase: Released}"), unread: []string{"StatefulSet"}, want: "PersistentVolume a Unused unknown",
+	},
 	"attachments": {
 		cluster: cluster(of("v1 Node n1", "labels: {node-role.kubernetes.io/control-plane: ''}"), of("v1 PersistentVolume v", ""),
 			of("storage.k8s.io/v1 VolumeAttachment good", "", "spec: {attacher: none, nodeName: n1, source: {persistentVolumeName: v}}"),

@@ -46,6 +46,15 @@ func TestWhyWeak(t *testing.T) {
 			of("networking.k8s.io/v1 Ingress shop/web", "annotations: {cert-manager.io/issuer: a}", "spec: {rules: [{http: {paths: [{backend: {service: {name: gone}}}]}}]}"),
 			"Ingress shop/web", false, "none of its backends exists: Service shop/gone; but it may be there for what reads its annotation cert-manager.io/issuer",
 		},
+		"a volume whose claim exists again": {
+			cluster(of("v1 PersistentVolume old", "", "spec: {claimRef: {namespace: shop, name: data}}", "status: {phase: Released}"), of("v1 PersistentVolumeClaim shop/data", "")),
+			"PersistentVolume old", false, "its claim was PersistentVolumeClaim shop/data, but a claim of that name exists again",
+		},
+		"a volume of a StatefulSet": {
+			cluster(of("v1 PersistentVolume old", "", "spec: {claimRef: {namespace: shop, name: data-db-0}}", "status: {phase: Released}"),
+				of("apps/v1 StatefulSet shop/db", "", "spec: {volumeClaimTemplates: [{metadata: {name: data}}]}")),
+			"PersistentVolume old", false, "its claim was PersistentVolumeClaim shop/data-db-0, but StatefulSet shop/db makes claims of that name",
+		},
 		"what only a weak finding uses": {
 			cluster(of("v1 PersistentVolumeClaim shop/data", "", "spec: {storageClassName: slow}"), of("storage.k8s.io/v1 StorageClass slow", ""),
 				of("v1 ConfigMap ci/runner", "", "data: {config.toml: shop/data}")),
