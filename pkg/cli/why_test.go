@@ -142,7 +142,7 @@ func TestWhySince(t *testing.T) {
 	counted("Idle", nominal.Time)
 	wants("")
 	counted("Unused", nominal.Time)
-	wants("\nIt is Unused (Likely): none of 19 kinds names it.\nSince: " + nominal.UTC().Format(time.RFC3339) + ", 24h ago, as Cleaner " + c.Name + " counted.\n")
+	wants("\nIt is Unused (Likely): none of 21 kinds names it.\nSince: " + nominal.UTC().Format(time.RFC3339) + ", 24h ago, as Cleaner " + c.Name + " counted.\n")
 }
 
 // TestWhyForbidden asks as somebody who may read ConfigMaps and Pods of one namespace.

@@ -42,7 +42,7 @@ ServiceAccount shop/robot Unused weak`,
 		want: "Secret shop/login Unused weak",
 	},
 	"what cannot name a ConfigMap does not make it unknown": {
-		cluster: of("v1 ConfigMap shop/a", ""), unread: []string{"PersistentVolume", "Node", "EndpointSlice", "HorizontalPodAutoscaler"},
+		cluster: of("v1 ConfigMap shop/a", ""), unread: []string{"VolumeAttachment", "Node", "EndpointSlice", "HorizontalPodAutoscaler"},
 		want: "ConfigMap shop/a Unused",
 	},
 	"kor#385, kor#63, popeye#365: init and ephemeral containers, and projected volumes": {

@@ -54,6 +54,26 @@ PersistentVolume returned Unused weak`,
 	"volumes when StatefulSets may not be read": {
 		cluster: of("v1 PersistentVolume a", "", "status: {phase: Released}"), unread: []string{"StatefulSet"}, want: "PersistentVolume a Unused unknown",
 	},
+	"what the attributes of volumes and the parameters of classes name": {
+		cluster: cluster(
+			of("v1 PersistentVolume bound", "", "spec: {claimRef: {namespace: shop, name: its-claim}, storageClassName: fast-disk, csi: {volumeAttributes: {server: nfs.shop.svc.cluster.local, "+
+				"settings: volume-settings, source: shop/exported, share: its-claim, csi.storage.k8s.io/pvc/namespace: left}}}", "status: {phase: Bound}"),
+			of("storage.k8s.io/v1 StorageClass fast-disk", "", "parameters: {type: fast-disk, config: class-settings}"),
+			of("storage.k8s.io/v1 StorageClass slow-disk", "annotations: {cas.openebs.io/config: \"- name: HookConfigMap\\n  value: openebs-hooks\"}", "parameters: {type: slow-disk}"),
+			of("v1 Service shop/nfs", "", "spec: {selector: {a: b}}"), of("v1 Service team/nfs", "", "spec: {selector: {a: b}}"),
+			of("v1 ConfigMap shop/volume-settings", ""), of("v1 ConfigMap team/class-settings", ""), of("v1 ConfigMap team/openebs-hooks", ""), of("v1 ConfigMap team/left", ""),
+			of("v1 PersistentVolumeClaim shop/exported", ""), of("v1 PersistentVolumeClaim team/exported", ""), of("v1 PersistentVolumeClaim shop/its-claim", "")),
+		want: `
+ConfigMap shop/volume-settings Unused weak
+ConfigMap team/class-settings Unused weak
+ConfigMap team/left Unused
+ConfigMap team/openebs-hooks Unused weak
+PersistentVolumeClaim shop/exported Unused weak
+PersistentVolumeClaim shop/its-claim Unused
+PersistentVolumeClaim team/exported Unused weak
+Service team/nfs Unused
+StorageClass slow-disk Unused`,
+	},
 	"attachments": {
 		cluster: cluster(of("v1 Node n1", "labels: {node-role.kubernetes.io/control-plane: ''}"), of("v1 PersistentVolume v", ""),
 			of("storage.k8s.io/v1 VolumeAttachment good", "", "spec: {attacher: none, nodeName: n1, source: {persistentVolumeName: v}}"),

@@ -73,7 +73,7 @@ func (f *Finder) seek() {
 func (f *Finder) mentioned(name graph.Name) string {
 	texts := f.graph.Texts(name)
 	if len(texts) == 0 {
-		return "a text of a Pod or a custom resource"
+		return "a text of a Pod, a volume or a custom resource"
 	}
 	where := fmt.Sprintf("%s of %s", texts[0].Path, texts[0].In)
 	if len(texts) > 1 {

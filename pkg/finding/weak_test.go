@@ -27,7 +27,7 @@ func TestWhyWeak(t *testing.T) {
 		},
 		"an argument, for scan": {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 Pod shop/web", "", "spec: {containers: [{name: a, args: ['--config=settings']}]}")), "ConfigMap shop/settings", false,
-			"but its name stands in a text of a Pod or a custom resource",
+			"but its name stands in a text of a Pod, a volume or a custom resource",
 		},
 		"an argument, for why": {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 Pod shop/web", "", "spec: {containers: [{name: a, args: ['--config=settings']}]}")), "ConfigMap shop/settings", true,
@@ -54,6 +54,10 @@ func TestWhyWeak(t *testing.T) {
 			cluster(of("v1 PersistentVolume old", "", "spec: {claimRef: {namespace: shop, name: data-db-0}}", "status: {phase: Released}"),
 				of("apps/v1 StatefulSet shop/db", "", "spec: {volumeClaimTemplates: [{metadata: {name: data}}]}")),
 			"PersistentVolume old", false, "its claim was PersistentVolumeClaim shop/data-db-0, but StatefulSet shop/db makes claims of that name",
+		},
+		"the attributes of a volume": {
+			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 PersistentVolume v", "", "spec: {csi: {volumeAttributes: {config: settings}}}")), "ConfigMap shop/settings", true,
+			"but its name stands in spec.csi.volumeAttributes.config of PersistentVolume v",
 		},
 		"what only a weak finding uses": {
 			cluster(of("v1 PersistentVolumeClaim shop/data", "", "spec: {storageClassName: slow}"), of("storage.k8s.io/v1 StorageClass slow", ""),

@@ -250,7 +250,7 @@ func TestNamedBy(t *testing.T) {
 		{"ConfigMap", "Role." + rbacGroup, true},
 		{"ConfigMap", "RoleBinding." + rbacGroup, false},
 		{"ConfigMap", "HorizontalPodAutoscaler.autoscaling", false},
-		{"ConfigMap", "PersistentVolume", false},
+		{"ConfigMap", "PersistentVolume", true},
 		{"ConfigMap", "Secret", false},
 		{"Secret", "PersistentVolume", true},
 		{"Secret", "ServiceAccount", true},
@@ -263,7 +263,8 @@ func TestNamedBy(t *testing.T) {
 		{"PriorityClass.scheduling.k8s.io", "CronJob.batch", true},
 		{"PriorityClass.scheduling.k8s.io", "Ingress.networking.k8s.io", false},
 		{"PersistentVolumeClaim", "StatefulSet.apps", true},
-		{"PersistentVolumeClaim", "PersistentVolume", false},
+		{"PersistentVolumeClaim", "PersistentVolume", true},
+		{"ServiceAccount", "PersistentVolume", false},
 	} {
 		if got := slices.Contains(table.NamedBy(schema.ParseGroupKind(test.kind)), schema.ParseGroupKind(test.by)); got != test.want {
 			t.Errorf("a %s may name a %s: %t", test.by, test.kind, got)

@@ -77,7 +77,7 @@ func (w *walker) walk(n *node, value, holder object.JSON) (read int) {
 				seen |= next.bit
 				read = w.walk(next, field, value)
 			}
-			if n.each != nil && !name.Is(lastApplied) {
+			if n.each != nil && !isRepeated(name) {
 				read = max(read, w.walk(n.each, field, value))
 			}
 			return read

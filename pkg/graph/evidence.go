@@ -58,7 +58,7 @@ func (g *Graph) witnessText(o *object.Parts, text object.JSON) {
 	if len(g.watched) == 0 {
 		return
 	}
-	EachName(o.Namespace, text, func(namespace string, word []byte) {
+	eachNameIn(o, text, func(namespace string, word []byte) {
 		for _, w := range g.watched {
 			isThere := namespace == w.name.Namespace || namespace == "" || w.name.Namespace == ""
 			if !isThere || string(word) != w.name.Name {

@@ -120,7 +120,7 @@ func (g *Graph) Add(o *object.Parts) {
 		g.name(edge, id, use.live)
 		g.witness(NameOf(o.Object), edge)
 	}, func(text object.JSON) {
-		g.mentions.addText(o.Namespace, text)
+		g.mentions.addText(o, text)
 		g.witnessText(o, text)
 	})
 	if use.idle {

@@ -17,6 +17,8 @@ const rbacGroup = "rbac.authorization.k8s.io"
 var (
 	configMapKind      = schema.GroupKind{Kind: "ConfigMap"}
 	secretKind         = schema.GroupKind{Kind: "Secret"}
+	serviceKind        = schema.GroupKind{Kind: "Service"}
+	volumeKind         = schema.GroupKind{Kind: "PersistentVolume"}
 	claimKind          = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 	serviceAccountKind = schema.GroupKind{Kind: "ServiceAccount"}
 	roleKind           = schema.GroupKind{Group: rbacGroup, Kind: "Role"}
@@ -66,9 +68,14 @@ var irregular = map[schema.GroupKind]irregularity{
 		about: "`spec.hard` limits StorageClasses, as in `fast.storageclass.storage.k8s.io/requests.storage`",
 	},
 	storageClassKind: {
-		names: []schema.GroupKind{secretKind},
+		names: append([]schema.GroupKind{secretKind, storageClassKind}, inDrivers...),
 		tell:  tellParameters,
-		about: "`parameters` whose names end like the names of fields that name Secrets, for example `backendSecretName` (strength Learned)",
+		about: "`parameters` whose names end like the names of fields that name Secrets, for example `backendSecretName` (strength Learned); " +
+			"the other texts for its driver may name ConfigMaps, PersistentVolumeClaims, Services and StorageClasses",
+	},
+	volumeKind: {
+		names: inDrivers,
+		about: "the texts for its driver may name ConfigMaps, PersistentVolumeClaims and Services",
 	},
 	{Group: "scheduling.k8s.io", Kind: "Workload"}:          groupsOfPods,
 	{Group: "scheduling.k8s.io", Kind: "PodGroup"}:          groupsOfPods,
@@ -78,6 +85,9 @@ var irregular = map[schema.GroupKind]irregularity{
 	validatingBindingKind:                                   {names: parameterKinds, about: aboutParameters},
 	mutatingBindingKind:                                     {names: parameterKinds, about: aboutParameters},
 }
+
+// inDrivers are the kinds that drivers of storage know by their names, beside Secrets.
+var inDrivers = []schema.GroupKind{configMapKind, claimKind, serviceKind}
 
 var groupsOfPods = irregularity{
 	names: []schema.GroupKind{priorityClassKind},

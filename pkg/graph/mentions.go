@@ -48,9 +48,6 @@ var driverTexts = []string{"volumes[].csi.volumeAttributes.*", "volumes[].flexVo
 // containersIn are the lists of containers in a PodSpec.
 var containersIn = []string{"containers[]", "initContainers[]", "ephemeralContainers[]"}
 
-// lastApplied is an annotation that repeats the object.
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
-
 // annotated are kinds that many controllers read annotations of, each its own: some name Secrets and ConfigMaps, also
 // in JSON.
 var annotated = []string{"Ingress.networking.k8s.io", "Service"}
@@ -133,10 +130,10 @@ func wordAt(value object.JSON, begin int) (end int, isWord bool) {
 	return end, isWord && slashes <= 1 && end-begin <= maxName
 }
 
-// addText takes the names in a text.
-func (m *mentions) addText(namespace string, text object.JSON) {
+// addText takes the names in a text of an object.
+func (m *mentions) addText(o *object.Parts, text object.JSON) {
 	if !m.full {
-		EachName(namespace, text, m.addWord)
+		eachNameIn(o, text, m.addWord)
 	}
 }
 

@@ -1,0 +1,47 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"bytes"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// lastApplied is an annotation that repeats the object.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// ofProvisioner is the prefix of what the provisioner tells a driver: which claim, volume or Pod asks.
+const ofProvisioner = `"csi.storage.k8s.io/`
+
+// isRepeated reports whether what a key of a map holds says nothing of its own.
+func isRepeated(key object.Key) bool {
+	return key.Is(lastApplied) || bytes.HasPrefix(key, []byte(ofProvisioner))
+}
+
+// eachNameIn is EachName for a text of an object. It leaves out the object's own name, which shows no use.
+func eachNameIn(o *object.Parts, text object.JSON, tell func(namespace string, word []byte)) {
+	own := ownName(o)
+	if own == "" {
+		EachName(o.Namespace, text, tell)
+		return
+	}
+	EachName(o.Namespace, text, func(namespace string, word []byte) {
+		if string(word) != own {
+			tell(namespace, word)
+		}
+	})
+}
+
+// ownName is a name that drivers give what they store: that of a volume's claim. Parameters of a class may be called
+// like the class. Empty for other kinds.
+func ownName(o *object.Parts) string {
+	switch o.Kind.GroupKind() {
+	case storageClassKind:
+		return o.Name
+	case volumeKind:
+		return o.At("spec", "claimRef", "name").Text()
+	}
+	return ""
+}
