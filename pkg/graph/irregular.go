@@ -77,13 +77,16 @@ var irregular = map[schema.GroupKind]irregularity{
 		names: inDrivers,
 		about: "the texts for its driver may name ConfigMaps, PersistentVolumeClaims and Services",
 	},
-	{Group: "scheduling.k8s.io", Kind: "Workload"}:          groupsOfPods,
-	{Group: "scheduling.k8s.io", Kind: "PodGroup"}:          groupsOfPods,
-	{Group: "scheduling.k8s.io", Kind: "CompositePodGroup"}: groupsOfPods,
-	validatingPolicyKind:                                    {names: parameterKinds, about: aboutPolicies},
-	mutatingPolicyKind:                                      {names: parameterKinds, about: aboutPolicies},
-	validatingBindingKind:                                   {names: parameterKinds, about: aboutParameters},
-	mutatingBindingKind:                                     {names: parameterKinds, about: aboutParameters},
+	{Group: "scheduling.k8s.io", Kind: "Workload"}:             groupsOfPods,
+	{Group: "scheduling.k8s.io", Kind: "PodGroup"}:             groupsOfPods,
+	{Group: "scheduling.k8s.io", Kind: "CompositePodGroup"}:    groupsOfPods,
+	{Group: "external-secrets.io", Kind: "SecretStore"}:        remoteStores,
+	{Group: "external-secrets.io", Kind: "ClusterSecretStore"}: remoteStores,
+	{Group: "argoproj.io", Kind: "AppProject"}:                 projects,
+	validatingPolicyKind:                                       {names: parameterKinds, about: aboutPolicies},
+	mutatingPolicyKind:                                         {names: parameterKinds, about: aboutPolicies},
+	validatingBindingKind:                                      {names: parameterKinds, about: aboutParameters},
+	mutatingBindingKind:                                        {names: parameterKinds, about: aboutParameters},
 }
 
 // inDrivers are the kinds that drivers of storage know by their names, beside Secrets.
