@@ -132,6 +132,32 @@ func TestScanOfManifestsWithoutKnownKinds(t *testing.T) {
 	}
 }
 
+// TestScanOfANamespaceThatManifestsDoNotHold: manifests of another namespace say nothing of it, whether or not they have
+// the Namespace itself.
+func TestScanOfANamespaceThatManifestsDoNotHold(t *testing.T) {
+	const other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop, uid: a}\n"
+	const namespace = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: web, uid: w}\n"
+	for name, test := range map[string]struct {
+		manifests, args string
+		code            int
+		says            string
+	}{
+		"another alone": {other, "", codes.ExitError, "error: there is no namespace \"web\" in the manifests\nhint: add the manifests of that namespace"},
+		"with the Namespace": {
+			other + namespace, "", codes.ExitError,
+			"error: the manifests hold objects of namespace shop only, and nothing of \"web\"\nhint: add the manifests of that namespace; if it holds nothing, give --complete",
+		},
+		"it is empty": {other + namespace, "--complete", codes.ExitDone, "No findings in 1 object of 42 kinds"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := call(t.Context(), t, test.manifests, nil, append([]string{"scan", "--from", "-", "-n", "web"}, strings.Fields(test.args)...)...)
+			if text := got.out + got.errOut; got.code != test.code || !strings.Contains(text, test.says) {
+				t.Errorf("exit %d:\n%s", got.code, text)
+			}
+		})
+	}
+}
+
 // TestScanFormsAgree reads each form for programs, and finds the same objects.
 func TestScanFormsAgree(t *testing.T) {
 	t.Chdir("testdata/scan")

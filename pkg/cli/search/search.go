@@ -187,17 +187,31 @@ func (s *Reading) In(ctx context.Context, namespace string) error {
 	}
 	_, err := s.Reader.Object(ctx, Namespaces, "", namespace)
 	switch {
+	case err == nil && s.Dump != nil && s.Dump.OnlyNamespace() != "":
+		return terminal.Fail(codes.NamespaceNotFound,
+			fmt.Errorf("the manifests hold objects of namespace %s only, and nothing of %q", s.Dump.OnlyNamespace(), namespace),
+			addManifests+"; if it holds nothing, give --complete")
 	case err == nil || apierrors.IsForbidden(err): // who may not read it may still list what is in it
 		return nil
 	case !apierrors.IsNotFound(err):
 		return cluster.RequestError("reading namespace "+terminal.Quoted(namespace), err)
 	}
-	hint := "list them with: kubectl get namespaces"
+	return s.noNamespace(ctx, namespace)
+}
+
+// noNamespace says that there is no such namespace, and which one may be meant.
+func (s *Reading) noNamespace(ctx context.Context, namespace string) error {
+	what, hint := "there is no namespace "+terminal.Quoted(namespace), "list them with: kubectl get namespaces"
+	if s.Dump != nil {
+		what, hint = what+" in the manifests", addManifests
+	}
 	if near := suggest.Nearest(namespace, s.Names(ctx, Namespaces, "")); near != "" {
 		hint = "did you mean " + terminal.Quoted(near) + "?"
 	}
-	return terminal.Fail(codes.NamespaceNotFound, errors.New("there is no namespace "+terminal.Quoted(namespace)), hint)
+	return terminal.Fail(codes.NamespaceNotFound, errors.New(what), hint)
 }
+
+const addManifests = "add the manifests of that namespace"
 
 // Look reads all that is needed. What cannot be read is kept for later; the error is that of who stopped the search.
 func (s *Reading) Look(ctx context.Context, options survey.Options) error {
