@@ -40,6 +40,7 @@ func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.K
 			"so nothing can ever match",
 			"return a table such as {matching = true}",
 		)
+		result.ends(field+".evaluate", spec.Evaluate, "{matching = false}")
 	}
 	set := result.Cleaner.Spec.ResourcePolicySet
 	result.returns(
@@ -56,6 +57,7 @@ func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.K
 		"so nothing can ever be changed",
 		"return a table such as {resource = obj}",
 	)
+	result.ends("spec.resourcePolicySet.aggregatedSelection", set.AggregatedSelection, "{resources = {}}")
 	result.names("spec.resourcePolicySet.aggregatedSelection", set.AggregatedSelection, "resources")
 	result.names("spec.transform", result.Cleaner.Spec.Transform, "obj")
 	result.Problems = manifest.Sorted(result.Problems)
@@ -119,15 +121,11 @@ func (r *Result) missingFields(field string, spec *v1alpha1.ResourceSelector, kn
 		if first == nil {
 			continue
 		}
-		what := "then the condition fails, and a run touches nothing at all"
-		if r.Cleaner.Spec.OnPartialView == v1alpha1.PartialViewSkip {
-			what = "then the condition fails, and the object is left alone"
-		}
 		message := fmt.Sprintf(
-			"%s may be missing in %s; %s",
+			"%s may be missing in %s; then the condition fails, and %s",
 			strings.Join(paths, ", "),
 			terminal.WithArticle(spec.Kind),
-			what,
+			r.afterFailure(),
 		)
 		r.inText(
 			fmt.Sprintf("%s.matchConditions[%d].expression", field, i),

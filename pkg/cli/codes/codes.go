@@ -51,6 +51,7 @@ const (
 	LuaChild  Code = "E-LUA-003"
 	LuaResult Code = "E-LUA-004"
 	LuaName   Code = "W-LUA-001"
+	LuaReturn Code = "W-LUA-002"
 
 	CELSyntax  Code = "E-CEL-001"
 	CELMissing Code = "W-CEL-001"
@@ -152,6 +153,7 @@ func fileTable() [][2]string {
 		{string(LuaChild), "the process that runs scripts could not be started"},
 		{string(LuaResult), "a script never sets the name from which its result is read"},
 		{string(LuaName), "a script refers to the object by a name that is not defined"},
+		{string(LuaReturn), "evaluate can return nothing, or what a run refuses, and then it fails"},
 		{string(CELSyntax), "a matchConditions expression does not compile, or does not fit the kind of the objects"},
 		{string(CELMissing), "a matchConditions expression fails on objects that lack an optional field"},
 		{string(PatchWrong), "the mergePatch cannot be applied"},

@@ -15,16 +15,8 @@ import (
 // Undefined is the first of the names that a script uses and sets nowhere, and its line, counted from 1. Empty when
 // there is none, or the script does not compile.
 func Undefined(source string, names []string) (name string, line int) {
-	if len(source) > MaxSource {
-		return "", 0
-	}
-	defer func() { // the parser panics with what is not foreseen
-		if recover() != nil { //nolint:forbidigo // Compile says what is wrong with the script
-			name, line = "", 0
-		}
-	}()
-	statements, err := parse.Parse(strings.NewReader(source), chunkName)
-	if err != nil || checkNesting(statements) != nil {
+	statements, ok := parsed(source)
+	if !ok {
 		return "", 0
 	}
 	var used []*ast.IdentExpr
@@ -44,6 +36,20 @@ func Undefined(source string, names []string) (name string, line int) {
 		}
 	}
 	return "", 0
+}
+
+// parsed is the syntax tree of a script. There is none for a script that does not compile.
+func parsed(source string) (statements []ast.Stmt, ok bool) {
+	if len(source) > MaxSource {
+		return nil, false
+	}
+	defer func() { // the parser panics with what is not foreseen
+		if recover() != nil { //nolint:forbidigo // Compile says what is wrong with the script
+			statements, ok = nil, false
+		}
+	}()
+	statements, err := parse.Parse(strings.NewReader(source), chunkName)
+	return statements, err == nil && checkNesting(statements) == nil
 }
 
 // setBy are the names that a part of a script gives a value.
