@@ -99,7 +99,8 @@ func parseFault(source string, err *parse.Error) *SyntaxError {
 	if err.Pos.Line == parse.EOF {
 		last := strings.TrimRight(source, " \t\r\n")
 		line := strings.Count(last, "\n") + 1
-		return faultAt(source, line, len(last)-strings.LastIndex(last, "\n"), err.Message+" near the end of the script")
+		message := err.Message + " near the end of the script" + misspelled(source, last, "")
+		return faultAt(source, line, len(last)-strings.LastIndex(last, "\n"), message)
 	}
 	column := err.Pos.Column
 	text := lineOf(source, err.Pos.Line)
@@ -107,7 +108,10 @@ func parseFault(source string, err *parse.Error) *SyntaxError {
 	if start := column - len(err.Token); start >= 0 && strings.HasPrefix(text[min(start, len(text)):], err.Token) {
 		column = start + 1
 	}
-	return faultAt(source, err.Pos.Line, column, fmt.Sprintf("%s near '%s'", err.Message, err.Token))
+	above := strings.Join(strings.Split(source, "\n")[:err.Pos.Line-1], "\n")
+	before := above + "\n" + text[:max(0, min(column-1, len(text)))]
+	message := fmt.Sprintf("%s near '%s'", err.Message, err.Token) + misspelled(source, before, err.Token)
+	return faultAt(source, err.Pos.Line, column, message)
 }
 
 func faultAt(source string, line, column int, message string) *SyntaxError {
