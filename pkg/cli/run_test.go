@@ -346,7 +346,7 @@ func TestRunOfACleanerThatCannot(t *testing.T) {
 		})
 	})
 	s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait"), codes.ExitError, "",
-		"error: cleaner \"unused-NS\" cannot run: UnknownKind: resourceSelectors[0]: no such kind\nhint: no run was asked for; fix the Cleaner first   [E-RUN-001]\n")
+		"error: cleaner \"unused-NS\" cannot run: UnknownKind: resourceSelectors[0]: no such kind\nhint: no run was asked for; first correct the Cleaner: kubectl edit cleaner unused-NS   [E-RUN-001]\n")
 	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	if c.Annotations[v1alpha1.RunRequestedAtAnnotation] != "" {
 		t.Error("a run was asked for")

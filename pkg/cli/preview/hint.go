@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -68,9 +69,12 @@ func (j *job) nextOf(cleaner *v1alpha1.Cleaner, found *result, document *manifes
 
 // toRun is how to have done what a preview of a Cleaner of the cluster shows. It is empty where nothing would be done.
 func toRun(cleaner *v1alpha1.Cleaner, found *result, name string) string {
+	why, wayOut := cluster.Unready(cleaner)
 	switch {
 	case found.Action != v1alpha1.ActionScan && found.WouldAct == 0:
 		return ""
+	case why != "":
+		return fmt.Sprintf("the operator does not run this Cleaner (%s); %s", why, wayOut)
 	case cleaner.NeedsApproval():
 		return fmt.Sprintf("a run only makes a plan of this, which waits for approval: %s run %s", terminal.Program, name)
 	}

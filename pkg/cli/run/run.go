@@ -134,16 +134,14 @@ func (o *options) run(ctx context.Context, name string) error {
 
 // ready refuses a Cleaner that the operator has found unable to run as it stands now.
 func (o *options) ready(cleaner *v1alpha1.Cleaner) error {
-	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
-	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != cleaner.Generation ||
-		// older operators say False of a suspended one
-		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted {
+	why, wayOut := cluster.Unready(cleaner)
+	if why == "" {
 		return nil
 	}
 	return terminal.Fail(
 		codes.RunNotReady,
-		fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message),
-		"no run was asked for; fix the Cleaner first",
+		fmt.Errorf("cleaner %q cannot run: %s", cleaner.Name, why),
+		"no run was asked for; "+wayOut,
 	)
 }
 
