@@ -41,6 +41,7 @@ func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.K
 			"return a table such as {matching = true}",
 		)
 		result.ends(field+".evaluate", spec.Evaluate, "{matching = false}")
+		result.findingFields(field, &spec)
 		result.matching(field+".evaluate", spec.Evaluate)
 	}
 	set := result.Cleaner.Spec.ResourcePolicySet

@@ -4,8 +4,12 @@
 package check
 
 import (
+	"fmt"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 )
 
@@ -23,6 +27,32 @@ func (r *Result) ends(field, script, example string) {
 		message := "evaluate can end here and return nothing; then it fails, and " + r.afterFailure()
 		r.inText(field, codes.LuaReturn, message, line, 0)
 		r.Problems[len(r.Problems)-1].Hint = "return a table on every path, for example " + example + " at the end"
+	}
+}
+
+// findingFields finds the fields of finding that there are not: a condition fails there, and a script gets nothing.
+func (r *Result) findingFields(field string, spec *v1alpha1.ResourceSelector) {
+	if spec.Finding == nil {
+		return
+	}
+	has := "it has " + terminal.AndList(cel.FindingFields)
+	unknown, err := cel.UnknownFindingFields(spec.MatchConditions)
+	if err != nil {
+		return // the conditions were compiled already
+	}
+	for _, one := range unknown {
+		path := fmt.Sprintf("%s.matchConditions[%d].expression", field, one.Condition)
+		if !r.has(path) {
+			r.inText(path, codes.CELSyntax, "finding has no field "+one.Path, one.Line, one.Column)
+			r.Problems[len(r.Problems)-1].Hint = has
+		}
+	}
+	if r.has(field+".evaluate") {
+		return
+	}
+	if name, line := lua.Unknown(spec.Evaluate, string(cel.Finding), cel.FindingFields); name != "" {
+		r.inText(field+".evaluate", codes.LuaName, "finding has no field "+name, line, 0)
+		r.Problems[len(r.Problems)-1].Hint = has
 	}
 }
 

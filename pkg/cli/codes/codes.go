@@ -152,7 +152,7 @@ func fileTable() [][2]string {
 		{string(LuaBudget), "compiling a script took too much time or memory"},
 		{string(LuaChild), "the process that runs scripts could not be started"},
 		{string(LuaResult), "a script never sets the name from which its result is read"},
-		{string(LuaName), "a script refers to the object by a name that is not defined"},
+		{string(LuaName), "a script uses a name, or a field of finding, that does not exist"},
 		{string(LuaReturn), "evaluate can return nothing, or what a run refuses, and then it fails"},
 		{string(CELSyntax), "a matchConditions expression does not compile, or does not fit the kind of the objects"},
 		{string(CELMissing), "a matchConditions expression fails on objects that lack an optional field"},

@@ -26,6 +26,9 @@ const (
 	Logs Input = "logs"
 )
 
+// FindingFields are the fields of a finding.
+var FindingFields = []string{"type", "reason", "confidence", "since"}
+
 // InputsOf are the inputs that a selector asks for.
 func InputsOf(spec *v1alpha1.ResourceSelector) []Input {
 	var inputs []Input

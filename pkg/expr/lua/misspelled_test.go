@@ -48,3 +48,22 @@ func TestWrongMatching(t *testing.T) {
 		}
 	}
 }
+
+func TestUnknown(t *testing.T) {
+	for _, c := range []struct {
+		body, field string
+		line        int
+	}{
+		{"local a = 1\nreturn {matching = finding.nope == 'x'}", "nope", 3},
+		{"return {matching = finding['kind'] == 'x'}", "kind", 2},
+		{"return {matching = finding.type == 'x' and obj.finding.nope and obj.nope}", "", 0},
+		{"local finding = obj\nreturn {matching = finding.nope}", "", 0},
+		{"return {matching = finding[obj.x] == 'x'}", "", 0},
+		{"return {matching = finding.nope", "", 0},
+	} {
+		script := "function evaluate()\n" + c.body + "\nend"
+		if field, line := Unknown(script, "finding", []string{"type"}); field != c.field || line != c.line {
+			t.Errorf("%q in line %d: %s", field, line, c.body)
+		}
+	}
+}

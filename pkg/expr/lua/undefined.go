@@ -38,6 +38,33 @@ func Undefined(source string, names []string) (name string, line int) {
 	return "", 0
 }
 
+// Unknown is the first field that a script takes of a global table and that the table does not have, and its line. It
+// is empty when there is none, or the script sets that name itself.
+func Unknown(source, table string, fields []string) (field string, line int) {
+	statements, ok := parsed(source)
+	if !ok {
+		return "", 0
+	}
+	isOwn := false
+	visit(reflect.ValueOf(statements), func(node any) bool {
+		isOwn = isOwn || slices.Contains(setBy(node), table)
+		e, ok := node.(*ast.AttrGetExpr)
+		if !ok || field != "" {
+			return false
+		}
+		name, isName := e.Object.(*ast.IdentExpr)
+		key, isConstant := e.Key.(*ast.StringExpr)
+		if isName && isConstant && name.Value == table && !slices.Contains(fields, key.Value) {
+			field, line = key.Value, name.Line()
+		}
+		return false
+	})
+	if isOwn {
+		return "", 0
+	}
+	return field, line
+}
+
 // parsed is the syntax tree of a script. There is none for a script that does not compile.
 func parsed(source string) (statements []ast.Stmt, ok bool) {
 	if len(source) > MaxSource {
