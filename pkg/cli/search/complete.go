@@ -90,6 +90,23 @@ func (o *Flags) CompleteKinds(
 	return terminal.CompleteLast(begun, words)
 }
 
+// CompleteServed completes the last of several kinds that the cluster serves.
+func (o *Flags) CompleteServed(
+	cmd *cobra.Command,
+	_ []string,
+	begun string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
+	s, err := o.Glance(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []string
+	for _, kind := range s.Catalog.Kinds {
+		words = append(words, kind.Kind)
+	}
+	return terminal.CompleteLast(begun, words)
+}
+
 func (s *Reading) serves(kind string) bool {
 	for _, served := range s.Catalog.Kinds {
 		if served.GroupKind().String() == kind {
@@ -97,4 +114,43 @@ func (s *Reading) serves(kind string) bool {
 		}
 	}
 	return false
+}
+
+// CompleteObjects completes KIND/NAMESPACE/NAME, or KIND/NAME for objects without a namespace.
+func (o *Flags) CompleteObjects(
+	cmd *cobra.Command,
+	_ []string,
+	begun string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const unfinished = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	job, err := o.Glance(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var found []cobra.Completion
+	parts := strings.Split(begun, "/")
+	if len(parts) == 1 {
+		for _, kind := range job.Catalog.Kinds {
+			found = append(found, kind.Kind+"/")
+		}
+		return found, unfinished
+	}
+	kind, err := job.Kind(parts[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	prefix, directive, namespace, suffix := parts[0]+"/", cobra.ShellCompDirectiveNoFileComp, "", ""
+	switch {
+	case len(parts) == 2 && kind.Namespaced:
+		kind = Namespaces
+		directive, suffix = unfinished, "/"
+	case len(parts) == 3 && kind.Namespaced:
+		prefix, namespace = prefix+parts[1]+"/", parts[1]
+	case len(parts) != 2:
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, name := range job.Names(cmd.Context(), kind, namespace) {
+		found = append(found, prefix+name+suffix)
+	}
+	return found, directive
 }

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -65,7 +64,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		VarP(terminal.NewChoice(&o.output, "text", "json", "yaml"), "output", "o", "what to print: text, json or yaml")
 	o.BindAll(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("namespace", o.CompleteNamespaces) // it fails only for a flag that does not exist
-	cmd.ValidArgsFunction = terminal.CompleteFirst(completeObjects(&o.Flags))
+	cmd.ValidArgsFunction = terminal.CompleteFirst(o.CompleteObjects)
 	return cmd
 }
 
@@ -209,41 +208,4 @@ func (j *job) noObject(ctx context.Context) error {
 		fmt.Errorf("there is no %s in %s", terminal.OneLine(j.name.String()), where),
 		hint,
 	)
-}
-
-// completeObjects completes the kind, then the namespace, then the name.
-func completeObjects(o *search.Flags) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		const unfinished = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-		job, err := o.Glance(cmd.Context())
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var found []cobra.Completion
-		parts := strings.Split(begun, "/")
-		if len(parts) == 1 {
-			for _, kind := range job.Catalog.Kinds {
-				found = append(found, kind.Kind+"/")
-			}
-			return found, unfinished
-		}
-		kind, err := job.Kind(parts[0])
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		prefix, directive, namespace, suffix := parts[0]+"/", cobra.ShellCompDirectiveNoFileComp, "", ""
-		switch {
-		case len(parts) == 2 && kind.Namespaced:
-			kind = search.Namespaces
-			directive, suffix = unfinished, "/"
-		case len(parts) == 3 && kind.Namespaced:
-			prefix, namespace = prefix+parts[1]+"/", parts[1]
-		case len(parts) != 2:
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		for _, name := range job.Names(cmd.Context(), kind, namespace) {
-			found = append(found, prefix+name+suffix)
-		}
-		return found, directive
-	}
 }
