@@ -81,6 +81,13 @@ func TestNamesAreCompleted(t *testing.T) {
 		"notify test " + c.Name + " ":      "chat\tSlack\n:4\n",
 		"notify test " + c.Name + " chat ": ":4\n",
 		"doctor ":                          ":4\n",
+		"runs x --kind ":                   "ConfigMap\n",
+		"runs x --kind Pod,":               "Pod,ConfigMap\n",
+		"preview --only ":                  "ConfigMap/\n",
+		"preview --only ConfigMap/":        "ConfigMap/" + s.namespace + "/\n",
+		"scan --exclude a,":                "a," + s.namespace + "\n",
+		"preview --protected-namespaces ":  s.namespace + "\n",
+		"scan --cluster ":                  ":4\n",
 	} {
 		words := strings.Split(line, " ")
 		args := append([]string{"__complete", words[0], "--kubeconfig", s.kubeconfig}, words[1:]...)

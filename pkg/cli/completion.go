@@ -61,24 +61,29 @@ func knownShell(cmd *cobra.Command, args []string) error {
 // at, and as which account.
 func completePlaces(s *terminal.Session, cmd *cobra.Command) {
 	if cmd.Flag("kubeconfig") != nil { // it fails for a flag that the command does not have, or that has a completion
-		_ = cmd.RegisterFlagCompletionFunc(
-			"context",
-			func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-				return connectionOf(cmd).Contexts(), cobra.ShellCompDirectiveNoFileComp
-			},
-		)
+		for _, name := range []string{"context", "cluster", "user"} {
+			_ = cmd.RegisterFlagCompletionFunc(
+				name,
+				func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+					return connectionOf(cmd).Named(name), cobra.ShellCompDirectiveNoFileComp
+				},
+			)
+		}
 		for name, list := range map[string]func(*cluster.Client, context.Context) ([]string, error){
 			"operator-namespace": (*cluster.Client).Namespaces,
 			"namespace":          (*cluster.Client).Namespaces,
 			"service-account":    (*cluster.Client).ServiceAccounts,
+			// Several, with commas.
+			"protected-namespaces": (*cluster.Client).Namespaces,
+			"exclude":              (*cluster.Client).Namespaces,
 		} {
 			_ = cmd.RegisterFlagCompletionFunc(
 				name,
-				func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+				func(cmd *cobra.Command, _ []string, begun string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 					if api, err := cluster.Connect(s, connectionOf(cmd)); err == nil {
 						names, _ = list(api, cmd.Context()) // none, when it fails
 					}
-					return names, cobra.ShellCompDirectiveNoFileComp
+					return terminal.CompleteLast(begun, names)
 				},
 			)
 		}

@@ -343,4 +343,10 @@ func TestRuns(t *testing.T) {
 	if !strings.Contains(out.String(), run.Name+"\tDelete, copies of 1 object\n") {
 		t.Errorf("completion: %s", out.String())
 	}
+	out.Reset()
+	Execute(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, options,
+		[]string{"__complete", "restore", "--kubeconfig", s.kubeconfig, run.Name, "--only", ""})
+	if len(run.Status.Objects) == 0 || !strings.Contains(out.String(), "/"+run.Status.Objects[0].Name+"\n") {
+		t.Errorf("completion of --only for %v: %s", run.Status.Objects, out.String())
+	}
 }

@@ -8,18 +8,48 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// Contexts are the names of the kubeconfig's contexts. There are none when it cannot be read.
-func (c *Connection) Contexts() []string {
+// Named are the names that the kubeconfig has for a flag: context, cluster or user. There are none when it cannot be
+// read.
+func (c *Connection) Named(flag string) []string {
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &clientcmd.ConfigOverrides{}).
 		RawConfig()
 	if err != nil {
 		return nil
 	}
+	switch flag {
+	case "cluster":
+		return slices.Sorted(maps.Keys(config.Clusters))
+	case "user":
+		return slices.Sorted(maps.Keys(config.AuthInfos))
+	}
 	return slices.Sorted(maps.Keys(config.Contexts))
+}
+
+// CompleteObjects completes the objects that the record of a run lists, as KIND/NAMESPACE/NAME.
+func CompleteObjects(s *terminal.Session, c *Connection) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+		api, err := Connect(s, c)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		runs, _ := api.Runs(cmd.Context()) // none, when it fails
+		for i := range runs {
+			if !slices.Contains(args, runs[i].Name) {
+				continue
+			}
+			for _, o := range runs[i].Status.Objects {
+				names = append(names, Ref{o.Kind, o.Namespace, o.Name}.String())
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // Namespaces are the names of the cluster's namespaces.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -40,6 +41,16 @@ func (o *options) misused(cmd *cobra.Command, names []string) string { //nolint:
 		return "--timeout must not be negative"
 	}
 	return ""
+}
+
+// completeObjects completes --only, also from the manifests of --from.
+func (o *options) completeObjects(
+	cmd *cobra.Command,
+	args []string,
+	begun string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
+	known := &search.Flags{Session: o.Session, Connection: o.Connection, From: o.from}
+	return known.CompleteObjects(cmd, args, begun)
 }
 
 // check reads the flags that have a syntax of their own.

@@ -93,6 +93,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of long work: auto, plain, json or none")
 	o.Bind(flags)
 	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
+	_ = cmd.RegisterFlagCompletionFunc("only", o.completeObjects) // it fails only for a flag that does not exist
 	return cmd
 }
 

@@ -85,6 +85,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what was restored)")
 	flags.Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of long work: auto, plain, json or none")
 	o.Bind(flags)
+	_ = cmd.RegisterFlagCompletionFunc("only", cluster.CompleteObjects(s, &o.Connection)) // it fails only for no flag
 	cmd.ValidArgsFunction = terminal.CompleteFirst(cluster.CompleteRuns(s, &o.Connection))
 	return cmd
 }

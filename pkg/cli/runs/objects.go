@@ -14,10 +14,28 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
+
+// complete lets the shell complete runs and flags. It fails only for a flag that does not exist.
+func (o *options) complete(cmd *cobra.Command) {
+	cmd.ValidArgsFunction = terminal.CompleteFirst(cluster.CompleteRecords(o.Session, &o.Connection))
+	_ = cmd.RegisterFlagCompletionFunc("outcome", completeOutcomes)
+	_ = cmd.RegisterFlagCompletionFunc("kind", o.completeKinds)
+}
+
+// completeKinds completes --kind.
+func (o *options) completeKinds(
+	cmd *cobra.Command,
+	args []string,
+	begun string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
+	known := &search.Flags{Session: o.Session, Connection: o.Connection}
+	return known.CompleteServed(cmd, args, begun)
+}
 
 // completeOutcomes completes the values of --outcome.
 func completeOutcomes(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {

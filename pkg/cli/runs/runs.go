@@ -88,8 +88,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml (the CleanerRuns) or name")
 	cluster.BindSelector(flags, &o.selector)
 	o.Bind(flags)
-	cmd.ValidArgsFunction = terminal.CompleteFirst(cluster.CompleteRecords(s, &o.Connection))
-	_ = cmd.RegisterFlagCompletionFunc("outcome", completeOutcomes) // it fails only for a flag that does not exist
+	o.complete(cmd)
 	return cmd
 }
 
