@@ -198,6 +198,12 @@ type CleanerRunStatus struct {
 	// +optional
 	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
 
+	// otherObjects says where those objects are stored that objects has no room for. Only a run that touched nothing has
+	// it, such as a Scan. They take at most 8 MiB, and are kept for the two latest such runs of a Cleaner, or less long
+	// when those of all Cleaners take too much. Absent when there are none, or when they could not be stored.
+	// +optional
+	OtherObjects *RunParts `json:"otherObjects,omitempty"`
+
 	// tallies count the objects by kind, namespace and outcome, the largest count first, in at most 200 lines. Absent when
 	// objects lists all of them. Objects that the run has not touched yet are counted by kind, as Planned.
 	// +optional

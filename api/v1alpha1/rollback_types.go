@@ -139,6 +139,30 @@ type RunIntent struct {
 	Head string `json:"head"`
 }
 
+// RunParts says where the objects are stored that a record has no room for. Its parts are Secrets in namespace, each
+// with the labels RunLabel and PartLabel.
+type RunParts struct {
+	// namespace is the namespace of the Secrets.
+	// +required
+	Namespace string `json:"namespace"`
+
+	// attempt is what the names of the Secrets have in them besides the run's name.
+	// +required
+	Attempt string `json:"attempt"`
+
+	// objects is how many objects are stored there.
+	// +required
+	Objects int64 `json:"objects"`
+
+	// parts is in how many Secrets they are.
+	// +required
+	Parts int32 `json:"parts"`
+
+	// head is the SHA-256, in hexadecimal, of the last part and, through it, of all before it.
+	// +required
+	Head string `json:"head"`
+}
+
 // RunCopies says which copies a run keeps, and where.
 type RunCopies struct {
 	// storage is where they are kept.

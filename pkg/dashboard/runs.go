@@ -107,11 +107,11 @@ func isBefore(run *v1alpha1.CleanerRun) func(RunRow) bool {
 
 // unread is whether the person may read what the run wrote beside its record, and why not all objects can be listed.
 func (s *Server) unread(ctx context.Context, p *person, run *v1alpha1.CleanerRun) (may Allowed, why *Error) {
-	intent := run.Status.Intent
-	if intent == nil {
+	namespace := cluster.PartsNamespace(run)
+	if namespace == "" {
 		return Allowed{}, nil
 	}
-	may = p.may(ctx, call{Verb: "get", Version: "v1", Resource: "secrets", Namespace: intent.Namespace})
+	may = p.may(ctx, call{Verb: "get", Version: "v1", Resource: "secrets", Namespace: namespace})
 	if !may.Allowed && run.Status.ObjectsOmitted > 0 {
 		why = &Error{
 			Error: "not all objects of the run can be listed", Missing: may.Missing, Hint: "they " + cluster.NeededRole(run),

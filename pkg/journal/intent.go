@@ -22,6 +22,8 @@ const (
 	streamCopies   = "copies"
 	// streamSecrets are the copies of Secrets when the others are not in Secrets.
 	streamSecrets = "secrets"
+	// streamObjects are the objects that the record of a run that touched nothing has no room for.
+	streamObjects = "objects"
 )
 
 // Victim is an object that a run is going to delete or change.

@@ -13,9 +13,9 @@ import (
 )
 
 // EachObject hands out what became of all the objects that are written down of a run: those that its record lists, in
-// that order, and then those that it has no room for and that the run was going to touch, in the order of its intent.
-// Of the others, the record has only counts. It keeps none of them: a run may have touched a hundred thousand. After an
-// error, those that were handed out are not all.
+// that order, and then those that it has no room for. Of a run that acted, these are what it was going to touch, in the
+// order of its intent; of any other, what is still kept of them. Of the rest, the record has only counts. It keeps none
+// of them: a run may have touched a hundred thousand. After an error, those that were handed out are not all.
 func EachObject(
 	ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun, each func(v1alpha1.ObjectOutcome),
 ) error {
@@ -23,14 +23,12 @@ func EachObject(
 	if err != nil {
 		return err
 	}
-	type identity struct {
-		apiVersion, kind string
-		uid              types.UID
-	}
-	listed := make(map[identity]bool, len(run.Status.Objects))
+	listed := listedIn(run)
 	for _, o := range run.Status.Objects {
-		listed[identity{o.APIVersion, o.Kind, o.UID}] = true
 		each(o)
+	}
+	if run.Status.Intent == nil {
+		return eachOther(ctx, parts, run, each)
 	}
 	n := 0
 	return eachIntent(ctx, parts, run, func(intent *Intent) error {
@@ -40,6 +38,22 @@ func EachObject(
 		n++
 		return nil
 	})
+}
+
+// identity is an object as a selector selects it.
+type identity struct {
+	apiVersion, kind string
+	uid              types.UID
+}
+
+// listedIn are the objects that the record of a run lists.
+func listedIn(run *v1alpha1.CleanerRun) map[identity]bool {
+	listed := make(map[identity]bool, len(run.Status.Objects))
+	for i := range run.Status.Objects {
+		o := &run.Status.Objects[i]
+		listed[identity{o.APIVersion, o.Kind, o.UID}] = true
+	}
+	return listed
 }
 
 // became is what became of the victim, as far as that is saved. The message is whole in the intent.

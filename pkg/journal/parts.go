@@ -35,11 +35,17 @@ type Parts struct {
 // NewParts returns a reader of parts.
 func NewParts(live client.Reader) *Parts { return &Parts{client: live} }
 
+// place is where the parts of a run are: in a namespace, with an attempt in their names.
+type place struct{ namespace, attempt string }
+
+func placeOf(intent *v1alpha1.RunIntent) place { return place{intent.Namespace, intent.Attempt} }
+
 // of reads the parts of one stream of a run.
 func (p *Parts) of(run *v1alpha1.CleanerRun, stream string) getPart {
+	at := placeOf(run.Status.Intent)
 	return func(ctx context.Context, n int32) ([]byte, error) {
 		if n == 0 && run.Status.Intent.Bundled {
-			secret, err := p.secret(ctx, run, streamBundle, 0)
+			secret, err := p.secret(ctx, run, at, streamBundle, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -47,12 +53,17 @@ func (p *Parts) of(run *v1alpha1.CleanerRun, stream string) getPart {
 				return data, nil
 			} // else it was written later
 		}
-		secret, err := p.secret(ctx, run, stream, n)
-		if err != nil {
-			return nil, err
-		}
-		return secret.Data[partKey], nil
+		return p.part(ctx, run, at, stream, n)
 	}
+}
+
+// part reads the n-th part of a stream that has a Secret of its own.
+func (p *Parts) part(ctx context.Context, run *v1alpha1.CleanerRun, at place, stream string, n int32) ([]byte, error) {
+	secret, err := p.secret(ctx, run, at, stream, n)
+	if err != nil {
+		return nil, err
+	}
+	return secret.Data[partKey], nil
 }
 
 // outcomes reads the n-th part of the outcomes, and the Secret where it is. There is none when none was saved yet.
@@ -65,7 +76,7 @@ func (p *Parts) outcomes(
 	if n == 0 && run.Status.Intent.Bundled {
 		stream, key = streamBundle, bundleKey(streamOutcomes)
 	}
-	secret, err = p.secret(ctx, run, stream, n)
+	secret, err = p.secret(ctx, run, placeOf(run.Status.Intent), stream, n)
 	switch {
 	case errors.Is(err, ErrNoPart) && stream == streamOutcomes:
 		return nil, nil, nil
@@ -75,10 +86,15 @@ func (p *Parts) outcomes(
 	return secret, secret.Data[key], nil
 }
 
-func (p *Parts) secret(ctx context.Context, run *v1alpha1.CleanerRun, stream string, n int32) (*corev1.Secret, error) {
+func (p *Parts) secret(
+	ctx context.Context,
+	run *v1alpha1.CleanerRun,
+	at place,
+	stream string,
+	n int32,
+) (*corev1.Secret, error) {
 	var secret corev1.Secret
-	intent := run.Status.Intent
-	key := client.ObjectKey{Namespace: intent.Namespace, Name: partName(run, intent.Attempt, stream, n)}
+	key := client.ObjectKey{Namespace: at.namespace, Name: partName(run, at.attempt, stream, n)}
 	err := p.client.Get(ctx, key, &secret)
 	switch {
 	case object.IsAbsent(err, key.Name):

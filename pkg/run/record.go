@@ -51,11 +51,13 @@ func (s Record) end(ctx context.Context, t *task, out *outcomes, stopped error) 
 	} else {
 		journal.Describe(record, v.considered, list, out.rest)
 	}
+	unstored := s.Journal.KeepOthers(ctx, record, list, out.rest)
 	if out.whyIncomplete() == nil {
 		journal.DescribeMissing(record, out.decision.missing)
 	}
 	record.Status.Exhausted = out.exhausted()
 	phase, reason, message := conclude(t, out, stopped)
+	message = v1alpha1.Truncate(message+unstored, maxMessage)
 	if !s.closeWith(ctx, t.cleaner, t, phase, reason, message, func() { s.count(t, out, stopped) }) {
 		return false
 	}

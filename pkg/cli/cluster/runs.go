@@ -62,9 +62,21 @@ func NeededRole(run *v1alpha1.CleanerRun) string {
 	return fmt.Sprintf(
 		"are Secrets in namespace %[1]s, and you need the right to get them: the Role %[2]s "+RolePrefix+"; somebody who may can give it to you: "+
 			"kubectl -n %[1]s create rolebinding restore --role=%[2]s --user=YOU",
-		run.Status.Intent.Namespace,
+		PartsNamespace(run),
 		restoreRole,
 	)
+}
+
+// PartsNamespace is the namespace of the Secrets in which the run wrote down more than its record has room for. It is
+// empty when there are none.
+func PartsNamespace(run *v1alpha1.CleanerRun) string {
+	switch status := &run.Status; {
+	case status.Intent != nil:
+		return status.Intent.Namespace
+	case status.OtherObjects != nil:
+		return status.OtherObjects.Namespace
+	}
+	return ""
 }
 
 // Runs are all CleanerRuns, the latest first.
@@ -163,11 +175,11 @@ func CompleteRuns(s *terminal.Session, c *Connection) cobra.CompletionFunc {
 	}
 }
 
-// Fill adds what the run wrote down elsewhere: the objects that it was going to touch and that the record does not
-// list, and what became of them by now. With an error the record is as it was.
+// Fill adds what the run wrote down elsewhere: the objects that the record has no room for, and what became by now of
+// those that it was going to touch. With an error the record is as it was.
 func (c *Client) Fill(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	status := &run.Status
-	if status.Intent == nil || status.ObjectsOmitted == 0 {
+	if PartsNamespace(run) == "" || status.ObjectsOmitted == 0 {
 		return nil
 	}
 	var all []v1alpha1.ObjectOutcome
@@ -183,7 +195,7 @@ func (c *Client) Fill(ctx context.Context, run *v1alpha1.CleanerRun) error {
 // wrote down elsewhere. After an error, those that were handed out are not all.
 func (c *Client) EachObject(ctx context.Context, run *v1alpha1.CleanerRun, each func(v1alpha1.ObjectOutcome)) error {
 	status := &run.Status
-	if status.Intent == nil || status.ObjectsOmitted == 0 {
+	if PartsNamespace(run) == "" || status.ObjectsOmitted == 0 {
 		for i := range status.Objects {
 			each(status.Objects[i])
 		}
