@@ -11,11 +11,18 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // recordOf writes the record of a run of the Cleaner that came so long after nominal.
@@ -173,11 +180,73 @@ func TestRunsThatAreCutAreCompared(t *testing.T) {
 	s.recordOf(c, time.Hour, listing(2269, outcomeOf(v1alpha1.OutcomeFailed, "shop", "a", "a webhook said no"), outcomeOf(v1alpha1.OutcomeMatched, "shop", "new", "")))
 	const changed = "CHANGE   NAMESPACE   KIND   NAME   BEFORE   NOW   WHY\nchanged   shop   ConfigMap   a   Matched   Failed   a webhook said no\n"
 	const note = "note: at least 2,270 objects cannot be compared: run unused-NS-SECONDS does not list 2,269 of its objects, and run unused-NS-SECONDS does not list 2,268 of its objects. " +
-		"A record has room for 256 KiB of objects; beyond that, only what a run was going to touch is written down. kubectl cleaner preview unused-NS --limit 0 lists all that match now\n"
+		"A record has room for 256 KiB of objects. Beyond that, what a run was going to touch is stored with it, and what a run found that touched nothing is stored for the latest two such runs of a Cleaner, up to 8 MiB. kubectl cleaner preview unused-NS --limit 0 lists all that match now\n"
 	const summary = "0 new, 0 gone, 1 changed, 0 as before: run unused-NS-SECONDS against run unused-NS-SECONDS, 60m before it\n"
 	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name, "--diff"), codes.ExitDone, changed, summary+note)
 	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name, "--diff", "--outcome", "Failed"), codes.ExitDone, changed, summary+strings.Replace(note, "2,270", "2,269", 1))
 	if got := s.call(t.Context(), nil, "runs", c.Name, "--diff", "-o", "json"); !strings.Contains(got.out, `"unknown": 2270`) {
 		t.Errorf("-o json does not say how many are unknown:\n%s", got.out)
+	}
+}
+
+// scanRecord writes the record of a Scan that found so many objects, beginning with the first-th, as the operator does.
+func (s *site) scanRecord(c *v1alpha1.Cleaner, book *journal.Journal, at time.Time, first, n int) *v1alpha1.CleanerRun {
+	s.Helper()
+	run, err := book.Begin(s.Context(), c, v1alpha1.CleanerRunSpec{Cleaner: c.Name, CleanerUID: c.UID, NominalTime: metav1.NewTime(at), Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionScan})
+	must(s.T, err)
+	s.Cleanup(func() { _ = s.Delete(context.Background(), run) })
+	var found []object.Outcome
+	for i := range n {
+		name := fmt.Sprintf("object-%04d", first+i)
+		outcome := object.Outcome{Result: v1alpha1.OutcomeMatched}
+		outcome.Kind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Namespaced: true}
+		outcome.Namespace, outcome.Name, outcome.UID, outcome.Message = "x", name, types.UID("uid-of-"+name), strings.Repeat("unused ", 50)
+		found = append(found, outcome)
+	}
+	none := func(func(object.Outcome) bool) {}
+	journal.Describe(run, int64(n), found)
+	if words := book.KeepOthers(s.Context(), run, found, none); words != "" {
+		s.Fatal(words)
+	}
+	book.End(run, v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.")
+	must(s.T, book.Save(s.Context(), run, ""))
+	return run
+}
+
+// TestLargeScanIsReadAndCompared: all objects of the latest two Scans, and of an older one those that its record lists.
+func TestLargeScanIsReadAndCompared(t *testing.T) {
+	s := newSite(t)
+	if err := s.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.DefaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
+		must(t, err)
+	}
+	book := journal.New(s.Client, cluster.DefaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Add(time.Second)))
+	c := s.cleaner()
+	oldest := s.scanRecord(c, book, nominal.Time, 0, 3000)
+	s.scanRecord(c, book, nominal.Add(time.Hour), 0, 3000)
+	latest := s.scanRecord(c, book, nominal.Add(2*time.Hour), 2, 3000)
+	if latest.Status.ObjectsOmitted < 2000 {
+		t.Fatalf("%d objects are omitted: this proves nothing", latest.Status.ObjectsOmitted)
+	}
+	got := s.call(t.Context(), aDayLater, "runs", c.Name, "--limit", "0")
+	if n := strings.Count(got.out, "\nMatched "); n != 3000 || got.errOut != "" || got.code != codes.ExitDone {
+		t.Errorf("%d objects are listed, exit code %d: %s", n, got.code, got.errOut)
+	}
+	got = s.call(t.Context(), aDayLater, "runs", latest.Name)
+	if !strings.Contains(got.out, "\nMatched   ConfigMap   x           3,000 ") {
+		t.Errorf("the objects are not counted together:\n%s", got.out[:min(len(got.out), 2000)])
+	}
+	var read v1alpha1.CleanerRun
+	must(t, json.Unmarshal([]byte(s.call(t.Context(), nil, "runs", latest.Name, "-o", "json").out), &read))
+	if len(read.Status.Objects) != 3000 || read.Status.ObjectsOmitted != 0 {
+		t.Errorf("-o json lists %d objects, %d omitted", len(read.Status.Objects), read.Status.ObjectsOmitted)
+	}
+	if got = s.call(t.Context(), aDayLater, "runs", c.Name, "--diff"); !strings.HasPrefix(got.errOut, "2 new, 2 gone, 0 changed, 2,998 as before: ") || strings.Contains(got.errOut, "note:") {
+		t.Errorf("--diff says %s", got.errOut)
+	}
+	got = s.call(t.Context(), aDayLater, "runs", oldest.Name, "--limit", "0")
+	listed := int64(len(oldest.Status.Objects))
+	want := fmt.Sprintf("note: %s of 3,000 objects are listed, because a CleanerRun has room for 256 KiB; ", terminal.Thousands(listed))
+	if n := strings.Count(got.out, "\nMatched "); n != int(listed) || !strings.HasPrefix(got.errOut, want) || got.code != codes.ExitDone {
+		t.Errorf("%d objects are listed, exit code %d: %s", n, got.code, got.errOut)
 	}
 }

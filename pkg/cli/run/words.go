@@ -120,6 +120,9 @@ func (o *options) tellRest(record *v1alpha1.CleanerRun, listed int64) {
 		where = "kubectl get cleaner " + record.Spec.Cleaner + " -o yaml"
 	}
 	omitted := record.Status.ObjectsOmitted
+	if stored := record.Status.OtherObjects; stored != nil { // runs lists these as well
+		omitted, listed = max(0, omitted-stored.Objects), listed+min(omitted, stored.Objects)
+	}
 	switch {
 	case omitted > 0 && record.Status.Intent != nil:
 		fmt.Fprintf(

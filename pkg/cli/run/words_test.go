@@ -29,6 +29,7 @@ func became(n int, outcome v1alpha1.OutcomeResult) []v1alpha1.ObjectOutcome {
 
 // A run of thousands of objects does not push what it did out of the terminal: 20 of them are shown, those first that tell the most.
 func TestRunShowsTwentyObjects(t *testing.T) {
+	const stored = 3841 // beside the record
 	failed, kept := became(3, v1alpha1.OutcomeFailed), became(2, v1alpha1.OutcomeProtected)
 	for name, c := range map[string]struct {
 		objects    []v1alpha1.ObjectOutcome
@@ -47,6 +48,7 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 		"all are kept":          {became(1160, v1alpha1.OutcomeDeleted), 3840, true, false, 20, "Deleted-0", "... and 4,980 more; all that the run was going to touch: kubectl cleaner runs r --limit 0\n"},
 		"few, and all are kept": {became(3, v1alpha1.OutcomeDeleted), 2, true, false, 3, "Deleted-0", "... and 2 more; all that the run was going to touch: kubectl cleaner runs r --limit 0\n"},
 		"few in the record":     {became(3, v1alpha1.OutcomeDeleted), 2, false, false, 3, "Deleted-0", "note: 2 more objects are not listed: the record has no room for them; what failed, and what is rare, is listed first; kubectl cleaner preview c --limit 0 lists all that match now\n"},
+		"a Scan stores all":     {became(1160, v1alpha1.OutcomeMatched), stored, false, false, 20, "Matched-0", "... and 4,981 more: kubectl cleaner runs r --limit 0\n"},
 		"without a record":      {became(50, v1alpha1.OutcomeDeleted), 0, false, true, 20, "Deleted-0", "... and 30 more: kubectl get cleaner c -o yaml\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,6 +63,9 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 				record.Status.Intent = &v1alpha1.RunIntent{}
 			}
 			record.Status.Objects, record.Status.ObjectsOmitted = c.objects, c.omitted
+			if c.omitted == stored {
+				record.Status.OtherObjects = &v1alpha1.RunParts{Objects: stored}
+			}
 			session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
 			if err := (&options{Session: session, output: "table"}).tellRun(record); err != nil {
 				t.Fatal(err)

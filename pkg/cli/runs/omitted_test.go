@@ -12,23 +12,28 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// What a record has no room for is nowhere if no run was going to touch it: then it is said how much is listed.
+// What is not stored is not listed: then it is said how much is.
 func TestWhyObjectsAreNotListed(t *testing.T) {
-	const rest = " no more than fits into the 256 KiB of a CleanerRun; status.tallies (-o json) counts all of them, " +
-		"and kubectl cleaner preview tidy --limit 0 lists all that match now\n"
-	for why, run := range map[string]v1alpha1.CleanerRun{
-		", because a Scan keeps":                      {Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionScan}},
-		", because the run touched nothing, and kept": {Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}},
-		": all that the run was going to touch, and of the others": {
-			Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}, Status: v1alpha1.CleanerRunStatus{Intent: &v1alpha1.RunIntent{}},
+	const rest = "; status.tallies (-o json) counts all of them, and kubectl cleaner preview tidy --limit 0 lists all that match now\n"
+	const dropped = ", because a CleanerRun has room for 256 KiB; what a run found beyond that, and did not touch, is stored for the latest two such runs of a Cleaner, up to 8 MiB"
+	for name, test := range map[string]struct {
+		run v1alpha1.CleanerRun
+		why string
+	}{
+		"a Scan":                 {v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionScan}}, dropped},
+		"a run that did not act": {v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}, dropped},
+		"a run that acted": {
+			v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}, Status: v1alpha1.CleanerRunStatus{Intent: &v1alpha1.RunIntent{}}},
+			": all that the run was going to touch, and of the others no more than fits into the 256 KiB of a CleanerRun",
 		},
 	} {
 		streams, _, _, errOut := genericiooptions.NewTestIOStreams()
+		run := test.run
 		run.Spec.Cleaner, run.Status.ObjectsOmitted = "tidy", 2002
 		session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
 		(&options{Session: session}).printOmitted(&run, 1000)
-		if want := "note: 1,000 of 3,002 objects are listed" + why + rest; errOut.String() != want {
-			t.Errorf("%s: %s", why, errOut)
+		if want := "note: 1,000 of 3,002 objects are listed" + test.why + rest; errOut.String() != want {
+			t.Errorf("%s: %s", name, errOut)
 		}
 	}
 }

@@ -155,7 +155,8 @@ func (o *options) printGroups(run *v1alpha1.CleanerRun, objects []v1alpha1.Objec
 }
 
 // whatIsKept says of which objects a record has only the counts.
-const whatIsKept = "A record has room for 256 KiB of objects; beyond that, only what a run was going to touch is written down"
+const whatIsKept = "A record has room for 256 KiB of objects. Beyond that, what a run was going to touch is stored with it, and what a " +
+	"run found that touched nothing is stored for the latest two such runs of a Cleaner, up to 8 MiB"
 
 // printOmitted says how many objects of all are listed, why no more, and where to see them.
 func (o *options) printOmitted(run *v1alpha1.CleanerRun, listed int) {
@@ -163,13 +164,10 @@ func (o *options) printOmitted(run *v1alpha1.CleanerRun, listed int) {
 	if omitted == 0 {
 		return
 	}
-	const kept = "no more than fits into the 256 KiB of a CleanerRun"
-	why := ": all that the run was going to touch, and of the others " + kept
-	switch {
-	case run.Spec.Action == v1alpha1.ActionScan:
-		why = ", because a Scan keeps " + kept
-	case run.Status.Intent == nil:
-		why = ", because the run touched nothing, and kept " + kept
+	why := ": all that the run was going to touch, and of the others no more than fits into the 256 KiB of a CleanerRun"
+	if run.Status.Intent == nil {
+		why = ", because a CleanerRun has room for 256 KiB; what a run found beyond that, and did not touch, is stored for the latest two such" +
+			" runs of a Cleaner, up to 8 MiB"
 	}
 	o.Note(
 		"%s of %s are listed%s; status.tallies (-o json) counts all of them, and %s preview %s --limit 0 lists all that match"+

@@ -50,11 +50,11 @@ func Command(s *terminal.Session) *cobra.Command {
 			"these labels.\n\n" +
 			"With the name of a run, it prints what became of each object: first what failed, then what was done and what matched, and\n" +
 			"last what is protected. If there are more than --limit objects, it first counts them by outcome, kind and namespace.\n" +
-			"--limit 0 lists all objects that the run was going to touch, and as many others, such as those of a Scan, as fit into\n" +
-			"256 KiB. --diff compares the run with the one before it, also with -o json. With these flags, the name of a Cleaner means its latest run.\n\n" +
-			"-o json and -o yaml print the CleanerRun with every object that the run was going to touch. What does not fit into the\n" +
-			"CleanerRun is in Secrets of the operator's namespace, and you need the right to get them. If they cannot be read, it exits\n" +
-			"with 4.\n\n" +
+			"--limit 0 lists all objects. --diff compares the run with the one before it, also with -o json. With these flags, the name of a\n" +
+			"Cleaner means its latest run.\n\n" +
+			"-o json and -o yaml print the CleanerRun with all its objects. What does not fit into the 256 KiB of the CleanerRun is in Secrets\n" +
+			"of the operator's namespace, and you need the right to get them. If they cannot be read, it exits with 4. Objects that a run\n" +
+			"found and did not touch are there for the latest two such runs of a Cleaner, up to 8 MiB, and not if the run touched others.\n\n" +
 			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.",
 		Example: "  kubectl cleaner runs\n  kubectl cleaner runs -l team=a --waiting\n  kubectl cleaner runs unused-configmaps -o wide\n  kubectl cleaner runs unused-configmaps-1795230000\n" +
 			"  kubectl cleaner runs unused-configmaps-1795230000 --outcome Failed,Denied --namespace shop\n" +

@@ -133,7 +133,7 @@ function Changes({ of }: { of: RunDetail }) {
       {!of.before ? <Empty title={`There is no run before${of.plan ? ' the plan' : ''} on record.`} /> : (
         <Show of={diff} what="the difference">
           {(data) => (<>
-            {data.unknown > 0 && <p class="note warn">At least {plural(data.unknown, 'object')} cannot be compared: the records list only what fits into 256 KiB, and what a run was going to touch.</p>}
+            {data.unknown > 0 && <p class="note warn">At least {plural(data.unknown, 'object')} cannot be compared: not all objects of both runs are stored.</p>}
             {!data.items?.length ? <Empty title={data.unknown > 0 ? 'Nothing is new among the others.' : 'Nothing is new.'}>{plural(data.same, 'object')} had the same outcome.</Empty> : (
             <>
               <p class="muted">{count(data.new)} new, {count(data.gone)} gone, {count(data.changed)} with another outcome, {count(data.same)} the same.</p>
