@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/deadline"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -112,14 +110,10 @@ func cameTo(out *outcomes) string {
 
 // awayWords say that the API server did not answer, or had no time, when the run was stopped.
 func awayWords(incomplete error) string {
-	tried := (*selector.TriedError)(nil)
-	switch {
-	case !errors.As(incomplete, &tried) || tried.Stopped == nil:
-		return ""
-	case apierrors.IsTooManyRequests(tried.Err):
-		return " The API server was too busy: " + summary.OneLine(tried) + "."
+	if tried := (*selector.TriedError)(nil); errors.As(incomplete, &tried) && tried.Stopped != nil {
+		return " The API server " + tried.Trouble() + ": " + summary.OneLine(tried) + "."
 	}
-	return " The API server did not answer: " + summary.OneLine(tried) + "."
+	return ""
 }
 
 // isCut reports whether an error only says that the run was stopped meanwhile.

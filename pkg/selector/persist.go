@@ -95,6 +95,14 @@ func (e *TriedError) Error() string {
 	return fmt.Sprintf("%s (tried %s during %s)", e.Err, times, e.During.Round(100*time.Millisecond))
 }
 
+// Trouble says what the API server did at the last try.
+func (e *TriedError) Trouble() string {
+	if apierrors.IsTooManyRequests(e.Err) {
+		return "was too busy"
+	}
+	return "did not answer"
+}
+
 // Unwrap makes it both of its errors.
 func (e *TriedError) Unwrap() []error {
 	if e.Stopped == nil {
