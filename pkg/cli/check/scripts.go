@@ -47,7 +47,7 @@ func (r *Result) findingFields(field string, spec *v1alpha1.ResourceSelector) {
 			r.Problems[len(r.Problems)-1].Hint = has
 		}
 	}
-	if r.has(field+".evaluate") {
+	if r.has(field + ".evaluate") {
 		return
 	}
 	if name, line := lua.Unknown(spec.Evaluate, string(cel.Finding), cel.FindingFields); name != "" {
