@@ -91,6 +91,13 @@ ServiceAccount shop/robot Unused weak`,
 			of("rbac.authorization.k8s.io/v1 RoleBinding shop/reader", "", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reader}", "subjects: [{kind: User, name: me}]")),
 		want: "ConfigMap shop/read Unused unknown\nConfigMap shop/settings Unused weak",
 	},
+	"a role that nobody has yet, however the objects are ordered": {
+		cluster: cluster(
+			of("v1 ConfigMap shop/a", ""), of("v1 ConfigMap shop/b", ""), of("v1 ConfigMap shop/c", ""), of("v1 ConfigMap shop/d", ""), of("v1 ConfigMap shop/e", ""),
+			of("rbac.authorization.k8s.io/v1 Role shop/reader", "", "rules: [{apiGroups: [''], resources: [configmaps], resourceNames: [a, b, c, d, e], verbs: [get]}]")),
+		want: "ConfigMap shop/a Unused unknown\nConfigMap shop/b Unused unknown\nConfigMap shop/c Unused unknown\nConfigMap shop/d Unused unknown\n" +
+			"ConfigMap shop/e Unused unknown\nRole shop/reader Unused",
+	},
 	"the parameters that an admission policy chooses by labels": {
 		cluster: cluster(of("v1 ConfigMap shop/limits", "labels: {limits: ours}"), of("v1 ConfigMap shop/left", ""), of("v1 Secret shop/left", "labels: {limits: ours}"),
 			of("v1 ConfigMap rules/any", ""),

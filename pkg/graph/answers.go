@@ -23,7 +23,8 @@ type User struct {
 type Use struct {
 	// Live is true when something that runs uses it.
 	Live bool
-	// Read is true when somebody may read it by its name, through the API, or names what only a pattern tells.
+	// Read is true when somebody may read it by its name, through the API, or names what only a pattern tells. A user that
+	// is idle counts, too: what this object is does not depend on which of the two is judged first.
 	Read bool
 	// Hinted is true when something is for all objects of the kind, and so for this one.
 	Hinted bool
@@ -53,8 +54,8 @@ func (g *Graph) Use(name Name) Use {
 		use.Users = append(use.Users, User{Name: by, Path: aggregationPath, Strength: Names, Idle: ok && g.idle[id]})
 	}
 	for _, user := range use.Users {
-		use.Read = use.Read || user.Strength == Reads && !user.Idle
-		use.Hinted = use.Hinted || user.Strength == Hints && !user.Idle
+		use.Read = use.Read || user.Strength == Reads
+		use.Hinted = use.Hinted || user.Strength == Hints
 	}
 	slices.SortFunc(
 		use.Users,
