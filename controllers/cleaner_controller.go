@@ -138,6 +138,7 @@ func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) 
 	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.Cleaner{}, builder.WithPredicates(changed)).
+		Watches(&v1alpha1.Cleaner{}, r.foreignWrites()).
 		WatchesRawSource(source.Func(func(_ context.Context,
 			queue workqueue.TypedRateLimitingInterface[reconcile.Request],
 		) error {

@@ -4,13 +4,37 @@
 package controllers
 
 import (
+	"context"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
+
+// foreignPause is for how long the operator leaves a Cleaner alone when another controller has written its status.
+// managedFields count whole seconds: what the operator writes in the same one does not look newer.
+const foreignPause = 2 * time.Second
+
+// foreignWrites makes the operator look at a Cleaner whose status another controller has written, and not only when the
+// Cleaner is due.
+func (r *CleanerReconciler) foreignWrites() handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	return handler.Funcs{UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+		before, ok := e.ObjectOld.(*v1alpha1.Cleaner)
+		after, ok2 := e.ObjectNew.(*v1alpha1.Cleaner)
+		now := r.Clock.Now()
+		if ok && ok2 && before.ForeignController(now) == "" && after.ForeignController(now) != "" {
+			q.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(after)}, foreignPause)
+		}
+	}}
+}
 
 // holdBack keeps a Cleaner from running while another controller may act on the same objects. What was due stays due.
 //
