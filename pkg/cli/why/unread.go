@@ -54,7 +54,12 @@ func (j *job) addUnknown(r *Result) (unsure bool) {
 			}
 		}
 	}
-	return unsure
+	return unsure && !slices.ContainsFunc(r.Findings, isProved)
+}
+
+// isProved is true of an object that is unused by what it says itself, whoever names it: an HPA without its target.
+func isProved(f search.Finding) bool {
+	return f.Type == v1alpha1.FindingUnused && len(f.Of.Unknown) == 0
 }
 
 // isUnknown reports whether there is no whole answer.
