@@ -31,6 +31,8 @@ var (
 	podKind         = schema.GroupKind{Kind: "Pod"}
 	replicaSetKind  = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
 	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+	// virtualMachineKind is KubeVirt's.
+	virtualMachineKind = schema.GroupKind{Group: "kubevirt.io", Kind: "VirtualMachine"}
 )
 
 // useOf says how the references of an object count. Templates count as users: what is scaled to zero, or runs at night,
@@ -114,6 +116,8 @@ type selection struct {
 	// live is true when something that runs matched. Until then, the workloads whose templates matched are kept.
 	live  bool
 	users []int32
+	// lacking is a label that something that did not match lacks.
+	lacking string
 }
 
 // Select takes the label selector with which an object selects Pods of its namespace. It must be called before the Pods
@@ -180,11 +184,16 @@ func (g *Graph) addLabelsTo(selectors []*selection, o *object.Parts, use uses) {
 			if set == nil {
 				set = labelSet(metadata.Field("labels"))
 			}
-			if o.Kind.GroupKind() == statefulSetKind {
+			switch o.Kind.GroupKind() {
+			case statefulSetKind:
 				setPodLabels(set, s.selector, o.Name)
+			case virtualMachineKind:
+				set[machineLabel] = o.Name
 			}
 			if s.selector.Matches(set) {
 				g.selected(s, use)
+			} else {
+				s.lack(set)
 			}
 		}
 	})
@@ -195,6 +204,8 @@ func (g *Graph) addLabelsTo(selectors []*selection, o *object.Parts, use uses) {
 const (
 	podNameLabel  = "statefulset.kubernetes.io/pod-name"
 	podIndexLabel = "apps.kubernetes.io/pod-index"
+	// machineLabel is what KubeVirt adds for each virtual machine.
+	machineLabel = "vm.kubevirt.io/name"
 )
 
 // setPodLabels gives the labels of a StatefulSet's template those of the Pod that a selector asks for, if it can be one

@@ -1,0 +1,52 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// ofControllers are labels that Kubernetes sets at run time. What they can be is known, and no other software sets
+// them.
+var ofControllers = []string{podNameLabel, podIndexLabel, "pod-template-hash", "controller-revision-hash"}
+
+// Lacking is a label that the selector of an object asks for and that a Pod or template lacks, which has others that it
+// asks for and contradicts none. Software may set it at run time: on the Pod that leads. Empty when there is none.
+func (g *Graph) Lacking(by Name) string {
+	if s := g.selection(by); s != nil {
+		return s.lacking
+	}
+	return ""
+}
+
+// lack takes note of the label that all that a selector does not match lacks. Of several it is always the same,
+// whatever passed first.
+func (s *selection) lack(set labels.Set) {
+	if lacking := lackingIn(set, s.selector); lacking != "" && (s.lacking == "" || lacking < s.lacking) {
+		s.lacking = lacking
+	}
+}
+
+func lackingIn(set labels.Set, selector labels.Selector) (lacking string) {
+	requirements, _ := selector.Requirements()
+	matches := false
+	for i := range requirements {
+		r := &requirements[i]
+		has := set.Has(r.Key())
+		switch {
+		case r.Matches(set):
+			matches = matches || has
+		case has || slices.Contains(ofControllers, r.Key()):
+			return ""
+		case lacking == "" || r.Key() < lacking:
+			lacking = r.Key()
+		}
+	}
+	if !matches {
+		return ""
+	}
+	return lacking
+}
