@@ -157,6 +157,10 @@ Ingress shop/half Dangling`,
 			of("networking.k8s.io/v1 Ingress shop/snippet", "annotations: {nginx.ingress.kubernetes.io/server-snippet: return 200;}", "spec: {rules: [{http: {paths: [{backend: {service: {name: dummy}}}]}}]}"),
 			of("networking.k8s.io/v1 Ingress shop/master", "annotations: {nginx.org/mergeable-ingress-type: master}", "spec: {rules: [{host: a.b}]}")),
 	},
+	"an Ingress for the plugins of Kong": {
+		cluster: of("networking.k8s.io/v1 Ingress shop/kong", "annotations: {konghq.com/plugins: a}", "spec: {rules: [{host: a.b, http: {paths: [{backend: {service: {name: gone}}}]}}]}"),
+		want:    "Ingress shop/kong Dangling\nIngress shop/kong Unused weak",
+	},
 	"Ingresses that cert-manager or external-dns read": {
 		cluster: cluster(
 			of("networking.k8s.io/v1 Ingress shop/issued", "annotations: {cert-manager.io/cluster-issuer: main}", "spec: {rules: [{host: a.b, http: {paths: [{backend: {service: {name: gone}}}]}}]}"),

@@ -68,13 +68,14 @@ func answersItself(o *object.Parts) bool {
 	return slices.ContainsFunc(backendsOf(o), isAction)
 }
 
-// otherPurposes are the beginnings of annotations for cert-manager and external-dns: for them, an Ingress is a list of
-// hosts. They need no backend.
+// otherPurposes are the beginnings of annotations for cert-manager and external-dns, for which an Ingress is a list of
+// hosts, and for Kong, whose plugins may answer by themselves. They need no backend.
 var otherPurposes = []string{
 	"cert-manager.io/",
 	"acme.cert-manager.io/",
 	"kubernetes.io/tls-acme",
 	"external-dns.alpha.kubernetes.io/",
+	"konghq.com/plugins",
 }
 
 // otherPurposeOf is an annotation that says that an Ingress does something else than route. Empty when it has none.

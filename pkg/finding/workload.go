@@ -134,5 +134,19 @@ func lookReplicaSet(_ *Finder, o *object.Parts) *candidate {
 	if !isZero(o.At("spec", "replicas")) || !isZero(o.At("status", "replicas")) || graph.IsPaused(o) {
 		return nil
 	}
-	return &candidate{decide: decideIdle}
+	c := &candidate{decide: decideIdle}
+	if annotation(o, "deployment.kubernetes.io/revision") == "" {
+		c.decide = decideByHand
+	}
+	return c
+}
+
+// decideByHand finds a ReplicaSet that no Deployment made, but a person or Spinnaker: they may scale it up again.
+func decideByHand(f *Finder, found Finding) *Finding {
+	judged := decideIdle(f, found)
+	if judged != nil && judged.Confidence == v1alpha1.ConfidenceCertain {
+		judged.Confidence = v1alpha1.ConfidenceWeak
+		judged.Reason += "; but no Deployment made it, and who did may scale it up again"
+	}
+	return judged
 }

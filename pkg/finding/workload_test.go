@@ -65,10 +65,14 @@ var workloadScenarios = map[string]scenario{
 		want: "ConfigMap shop/gpu Cascading\nDaemonSet shop/gpu Idle\nDaemonSet shop/none Idle",
 	},
 	"ReplicaSets": {
-		cluster: cluster(of("apps/v1 ReplicaSet shop/bare", "", zero, "status: {replicas: 0}"), of("apps/v1 ReplicaSet shop/runs", "", "spec: {replicas: 1}"),
+		cluster: cluster(of("apps/v1 ReplicaSet shop/bare", "annotations: {deployment.kubernetes.io/revision: '1'}", zero, "status: {replicas: 0}"), of("apps/v1 ReplicaSet shop/runs", "", "spec: {replicas: 1}"),
 			of("apps/v1 ReplicaSet shop/ends", "", zero, "status: {replicas: 1}"),
 			of("apps/v1 ReplicaSet shop/kept", "ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: u, controller: true}]", zero, "status: {replicas: 0}")),
 		want: "ReplicaSet shop/bare Unused",
+	},
+	"ReplicaSets that no Deployment made": {
+		cluster: cluster(of("apps/v1 ReplicaSet shop/web-v001", "annotations: {moniker.spinnaker.io/sequence: '1'}", zero, "status: {replicas: 0}"), of("apps/v1 ReplicaSet shop/orphan", "annotations: {deployment.kubernetes.io/revision: '1'}", zero, "status: {replicas: 0}")),
+		want:    "ReplicaSet shop/orphan Unused\nReplicaSet shop/web-v001 Unused weak",
 	},
 }
 
