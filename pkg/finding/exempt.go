@@ -118,6 +118,7 @@ var readingAnnotations = []string{
 	"replicator.v1.mittwald.de/replicate-to", "replicator.v1.mittwald.de/replicate-to-matching",
 	"listener.cattle.io/fingerprint", // the certificate of a server of Rancher or k3s, which reads it by its name
 	"workflows.argoproj.io/rbac-rule",
+	"workflows.argoproj.io/default-artifact-repository",
 }
 
 // readingParts are what reads its ConfigMaps and Secrets through the API, by names that it knows.

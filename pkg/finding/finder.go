@@ -67,6 +67,8 @@ type List struct {
 	forgotten bool
 	// texts is true when names may stand in their data.
 	texts bool
+	// readers is true when they may read others through the API.
+	readers bool
 	// detailed is true when they explain what is found, and extra when they are read for nothing else.
 	detailed, extra bool
 	// rows are what is looked for among them.
@@ -101,6 +103,7 @@ type Finder struct {
 	notes
 	details
 	texts
+	readers
 }
 
 // New returns a Finder.
@@ -109,6 +112,7 @@ func New(options Options) *Finder {
 		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{},
 		elsewhere: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
 		candidates: map[types.UID][]*candidate{}, said: map[sameness]*Finding{}, notes: newNotes(), details: newDetails(),
+		readers: newReaders(),
 	}
 	clusterScoped := map[schema.GroupKind]bool{}
 	for _, kind := range options.Served {
@@ -183,6 +187,9 @@ func (f *Finder) noteObject(list List, o *object.Parts) {
 	if list.source {
 		f.graph.Add(o)
 	}
+	if list.readers {
+		f.noteReader(o)
+	}
 	if list.counted {
 		f.count(o)
 	}
@@ -218,7 +225,7 @@ func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 		return
 	}
 	f.candidates[c.uid] = append(known, c)
-	f.bytes += int64(640 + len(o.Namespace) + len(o.Name) + 192*len(c.names))
+	f.bytes += int64(640 + len(o.Namespace) + len(o.Name) + 192*len(c.names) + len(c.mayUse))
 	if c.found != nil {
 		f.bytes += int64(len(c.found.Reason) + 128*len(c.found.Marks))
 	}

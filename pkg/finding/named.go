@@ -53,7 +53,9 @@ func namedRows() []*row {
 		}
 		return lookUnlessLive(f, o)
 	}
-	return append(classRows(), namedRow(configMaps), secret, token, account, priority, namedRow(runtimeClasses))
+	configMap := namedRow(configMaps)
+	configMap.look, secret.look = lookReadable, lookReadable
+	return append(classRows(), configMap, secret, token, account, priority, namedRow(runtimeClasses))
 }
 
 // cloudIdentities are annotations that give an account an identity outside the cluster: something out there trusts it.
@@ -127,7 +129,6 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 	f.judged = c.finding()
 	found := &f.judged
 	found.Searched, found.Unknown = search.kinds, search.unread
-	mentioned, inText := f.graph.IsMentioned(nameOf(found)) && !c.reported, f.inText(c)
 	switch {
 	case len(found.Unknown) > 0:
 		found.Searched = f.searched(f.sourcesOf(c.row), found.Unknown)
@@ -142,15 +143,13 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 	case use.Hinted && !c.reported:
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = search.inVain + ", but this is for all objects of its kind: " + usersOf(with(use.Users, graph.Hints))
-	case mentioned:
-		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = search.inVain + ", but its name stands in " + f.mentioned(nameOf(found))
-	case inText != "":
-		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = search.inVain + ", but " + inText
 	default:
 		found.Confidence = v1alpha1.ConfidenceLikely
 		found.Reason = search.inVain
+		if why := f.whyWeak(c); why != "" {
+			found.Confidence = v1alpha1.ConfidenceWeak
+			found.Reason += ", but " + why
+		}
 	}
 	return found
 }

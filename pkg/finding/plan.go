@@ -140,7 +140,8 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 	whole := List{
 		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
 		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
-		texts: gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
+		readers: n.sources[gk] && slices.Contains(readerKinds, gk) && slices.ContainsFunc(f.rows, (*row).isReadable),
+		texts:   gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
 	}
 	whole.MetadataOnly = !whole.texts && (!whole.source || !f.Table.NeedsBody(gk)) &&
 		(!whole.noted || slices.Contains(notedByMetadata, gk))

@@ -84,6 +84,8 @@ type candidate struct {
 	excluded bool
 	// reported is true when the object bears a label that says it is unused.
 	reported bool
+	// mayUse says what may use it although nothing names it. Empty when the object shows none.
+	mayUse string
 	// names are objects that it refers to, and that had not passed before it.
 	names []graph.User
 	// decide says what was found. Nil when that is known already.

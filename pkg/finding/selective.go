@@ -100,6 +100,18 @@ func (f *Finder) selects(o *object.Parts, value object.JSON) *candidate {
 		}
 		found.Confidence = v1alpha1.ConfidenceLikely
 		found.Reason = fmt.Sprintf("its selector matches no Pod, and no template of %d kinds", found.Searched)
+		if why := f.lacks(nameOf(&found)); why != "" {
+			found.Confidence = v1alpha1.ConfidenceWeak
+			found.Reason += ", but " + why
+		}
 		return &found
 	}}
+}
+
+// lacks says which label a Pod or template lacks that an object's selector asks for. Empty when there is none.
+func (f *Finder) lacks(name graph.Name) string {
+	if lacking := f.graph.Lacking(name); lacking != "" {
+		return "a Pod or template of its namespace lacks only the label " + lacking + ", which may be set at run time"
+	}
+	return ""
 }

@@ -4,6 +4,9 @@
 package finding
 
 import (
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -45,11 +48,33 @@ func lookService(f *Finder, o *object.Parts) *candidate {
 		return nil
 	}
 	f.graph.Select(graph.NameOf(o.Object), labels.SelectorFromSet(set))
-	c := &candidate{}
+	c := &candidate{mayUse: servedElsewhere(o)}
 	if isBalancer {
 		c.found = &Finding{Frees: Resources{LoadBalancers: 1}}
 	}
 	return c
+}
+
+// elsewhereBy are annotations and labels, or their beginnings, by which a Service has endpoints in other clusters.
+var elsewhereBy = []string{
+	"service.cilium.io/global",
+	"service.cilium.io/shared",
+	"io.cilium/global-service",
+	"multicluster.linkerd.io/",
+	"mirror.linkerd.io/exported",
+}
+
+// servedElsewhere says that other clusters may serve a Service. Empty when nothing says so.
+func servedElsewhere(o *object.Parts) string {
+	for _, marks := range []string{"annotations", "labels"} {
+		for name, value := range o.At("metadata", marks).Fields() {
+			begins := func(begin string) bool { return strings.HasPrefix(name.String(), begin) }
+			if slices.ContainsFunc(elsewhereBy, begins) && value.Text() != "false" {
+				return "other clusters may serve it, by its mark " + name.String()
+			}
+		}
+	}
+	return ""
 }
 
 func judgeService(f *Finder, c *candidate) *Finding {

@@ -1,0 +1,61 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// fixedName is a name by which somebody reads an object.
+type fixedName struct{ name, label, value, by string }
+
+// fixedNames are ConfigMaps and Secrets that well-known software reads through the API, by names that stand in its
+// code. A name may end with "*". Where others may have such a name, too, the object must have the label.
+var fixedNames = []fixedName{
+	{name: "istio", label: "istio.io/rev", by: "Istio"},
+	{name: "istio-*", label: "istio.io/rev", by: "Istio"},
+	{name: "config-*", label: "app.kubernetes.io/name", value: "knative-serving", by: "Knative"},
+	{name: "config-*", label: "app.kubernetes.io/name", value: "knative-eventing", by: "Knative"},
+	{name: "rook-ceph-operator-config", by: "Rook"},
+	{name: "inferenceservice-config", by: "KServe"},
+	{name: "trivy-operator*", by: "Trivy Operator"},
+	{name: "artifact-repositories", by: "Argo Workflows"},
+}
+
+// stateAnnotations are annotations in which a program keeps its state: it needs no data for that. Patroni does so.
+var stateAnnotations = []string{"leader", "initialize", "config", "history", "optime"}
+
+// patroniNames are the ends of the names of what Patroni makes for a cluster of databases. Some have no annotation at
+// most times.
+var patroniNames = []string{"-config", "-leader", "-failover", "-sync"}
+
+// fixedReader says what may read a ConfigMap or a Secret by a name that it knows. Empty when nobody is known to.
+func fixedReader(o *object.Parts) string {
+	i := slices.IndexFunc(fixedNames, func(known fixedName) bool { return known.isOf(o) })
+	if i >= 0 {
+		return fixedNames[i].by + " reads it by a name that it knows"
+	}
+	for _, name := range stateAnnotations {
+		if annotation(o, name) != "" {
+			return "a program may keep its state in its annotation " + name
+		}
+	}
+	cluster := label(o, "cluster-name")
+	if end, ok := strings.CutPrefix(o.Name, cluster); ok && cluster != "" && slices.Contains(patroniNames, end) {
+		return "Patroni may keep the state of " + cluster + " in it"
+	}
+	return ""
+}
+
+func (n fixedName) isOf(o *object.Parts) bool {
+	begin, isBegin := strings.CutSuffix(n.name, "*")
+	if o.Name != n.name && (!isBegin || !strings.HasPrefix(o.Name, begin)) {
+		return false
+	}
+	value := label(o, n.label)
+	return n.label == "" || n.value == "" && value != "" || n.value != "" && value == n.value
+}

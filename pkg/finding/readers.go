@@ -1,0 +1,131 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// lookReadable looks at a ConfigMap or a Secret, which something may read through the API.
+func lookReadable(f *Finder, o *object.Parts) *candidate {
+	c := lookUnlessLive(f, o)
+	if c != nil {
+		c.mayUse = fixedReader(o)
+	}
+	return c
+}
+
+// readers are what is kept of those who may read ConfigMaps and Secrets through the API, by namespace and name.
+type readers struct {
+	// applications are workloads, and the accounts of their Pods; sets are StatefulSets.
+	applications, sets map[[2]string]bool
+	// readAll are the kinds of which a role of a namespace lets somebody read all objects, by namespace and kind.
+	readAll map[[2]string]bool
+}
+
+func newReaders() readers {
+	return readers{map[[2]string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}}
+}
+
+// readerKinds are the kinds of which something is kept. All are read anyway where ConfigMaps and Secrets are judged.
+var readerKinds = []schema.GroupKind{roles, deployments, statefulSets, daemonSets}
+
+// readableKinds are what may be read, with their resources in roles.
+var readableKinds = map[schema.GroupKind]string{configMaps: "configmaps", secrets: "secrets"}
+
+func (r *row) isReadable() bool { return r.named && readableKinds[r.kind] != "" }
+
+// noteReader takes note of a role, or of a workload.
+func (f *Finder) noteReader(o *object.Parts) {
+	add := func(to map[[2]string]bool, name string) {
+		if name != "" {
+			to[[2]string{strings.Clone(o.Namespace), strings.Clone(name)}] = true
+			f.bytes += int64(96 + len(o.Namespace) + len(name))
+		}
+	}
+	switch o.Kind.GroupKind() {
+	case roles:
+		for rule := range o.At("rules").Elements() {
+			for kind, resource := range readableKinds {
+				if readsAll(rule, resource) {
+					add(f.readAll, kind.Kind)
+				}
+			}
+		}
+		return
+	case statefulSets:
+		add(f.sets, o.Name)
+	}
+	add(f.applications, o.Name)
+	add(f.applications, o.At("spec", "template", "spec", "serviceAccountName").Text())
+}
+
+// readsAll reports whether a rule lets somebody read a resource of the core group, whatever the name.
+func readsAll(rule object.JSON, resource string) bool {
+	for range rule.Field("resourceNames").Elements() {
+		return false
+	}
+	has := func(field string, wanted ...string) bool {
+		for text := range rule.Field(field).Elements() {
+			if slices.Contains(wanted, text.Text()) {
+				return true
+			}
+		}
+		return false
+	}
+	return has("apiGroups", "", "*") && has("resources", resource, "*") && has("verbs", "get", "list", "watch", "*")
+}
+
+// readerOf says what may read a ConfigMap or a Secret through the API. Empty when nobody is known to.
+func (f *Finder) readerOf(c *candidate) string {
+	if !c.row.isReadable() {
+		return ""
+	}
+	if set := f.setOf(c.namespace, c.name); set != "" {
+		return "its name begins like that of a Pod of StatefulSet " + c.namespace + "/" + set
+	}
+	if f.readAll[[2]string{c.namespace, c.kind.Kind}] && f.applications[[2]string{c.namespace, c.name}] {
+		return "it has the name of a workload or of its account, and a role lets somebody read each " + c.kind.Kind +
+			" of the namespace"
+	}
+	return ""
+}
+
+// setOf is the StatefulSet of which a Pod may have the name, or the name up to a dash or a dot. Empty when there is
+// none.
+func (f *Finder) setOf(namespace, name string) string {
+	for i := range len(name) {
+		if name[i] != '-' {
+			continue
+		}
+		rest := strings.TrimLeft(name[i+1:], "0123456789")
+		isNumber := len(rest) < len(name)-i-1
+		if isNumber && (rest == "" || rest[0] == '-' || rest[0] == '.') && f.sets[[2]string{namespace, name[:i]}] {
+			return name[:i]
+		}
+	}
+	return ""
+}
+
+// whyWeak says why something may use a candidate although nothing names it. Empty when nothing is known to.
+func (f *Finder) whyWeak(c *candidate) string {
+	name := c.object()
+	switch {
+	case c.reported:
+		return ""
+	case f.graph.IsMentioned(name):
+		return "its name stands in " + f.mentioned(name)
+	case c.mayUse != "":
+		return c.mayUse
+	case c.row.pods:
+		return f.lacks(name)
+	}
+	return cmp.Or(f.inText(c), f.readerOf(c))
+}

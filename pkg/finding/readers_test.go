@@ -1,0 +1,97 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding_test
+
+var readAll = of(rbac+"Role shop/reader", "", "rules: [{apiGroups: [''], resources: [configmaps], verbs: [get, list]}]")
+
+var readerScenarios = map[string]scenario{
+	"the state of a running program, as Patroni keeps it": {
+		cluster: cluster(of("v1 ConfigMap shop/pg-config", "annotations: {config: '{}', initialize: '1'}"), of("v1 ConfigMap shop/pg-leader", "annotations: {leader: pg-0}"),
+			of("v1 ConfigMap shop/pg-failover", "labels: {cluster-name: pg}"), of("v1 ConfigMap shop/pg-sync", "labels: {cluster-name: pg}"), of("v1 ConfigMap shop/pg-other", "labels: {cluster-name: pg}"),
+			of("v1 ConfigMap shop/my-failover", "")),
+		want: `
+ConfigMap shop/my-failover Unused
+ConfigMap shop/pg-config Unused weak
+ConfigMap shop/pg-failover Unused weak
+ConfigMap shop/pg-leader Unused weak
+ConfigMap shop/pg-other Unused
+ConfigMap shop/pg-sync Unused weak`,
+	},
+	"names that well-known software reads": {
+		cluster: cluster(of("v1 ConfigMap mesh/istio", "labels: {istio.io/rev: default}"), of("v1 ConfigMap mesh/istio-sidecar-injector-1-2", "labels: {istio.io/rev: 1-2}"), of("v1 ConfigMap mesh/mine", "labels: {istio.io/rev: default}"),
+			of("v1 ConfigMap shop/istio", ""), of("v1 ConfigMap serving/config-gc", "labels: {app.kubernetes.io/name: knative-serving}"), of("v1 ConfigMap serving/gc", "labels: {app.kubernetes.io/name: knative-serving}"),
+			of("v1 ConfigMap rook/rook-ceph-operator-config", ""), of("v1 ConfigMap kserve/inferenceservice-config", ""), of("v1 ConfigMap trivy/trivy-operator-policies-config", ""),
+			of("v1 Secret trivy/trivy-operator", ""), of("v1 ConfigMap argo/artifact-repositories", ""), of("v1 ConfigMap argo/mine", "annotations: {workflows.argoproj.io/default-artifact-repository: s3}")),
+		want: `
+ConfigMap argo/artifact-repositories Unused weak
+ConfigMap kserve/inferenceservice-config Unused weak
+ConfigMap mesh/istio Unused weak
+ConfigMap mesh/istio-sidecar-injector-1-2 Unused weak
+ConfigMap mesh/mine Unused
+ConfigMap rook/rook-ceph-operator-config Unused weak
+ConfigMap serving/config-gc Unused weak
+ConfigMap serving/gc Unused
+ConfigMap shop/istio Unused
+ConfigMap trivy/trivy-operator-policies-config Unused weak
+Secret trivy/trivy-operator Unused weak`,
+	},
+	"what a Pod of a StatefulSet keeps under its own name": {
+		cluster: cluster(of("v1 Secret shop/agent-0-state", ""), of("v1 Secret shop/agent-12", ""), of("v1 ConfigMap shop/agent-1.lock", ""), of("v1 Secret shop/agent-state", ""),
+			of("v1 Secret shop/agent-0a", ""), of("v1 Secret team/agent-0-state", ""), of("v1 Secret shop/other-0-state", ""),
+			of("apps/v1 StatefulSet shop/agent", "", "spec: {replicas: 1, template: {spec: {containers: []}}}")),
+		want: `
+ConfigMap shop/agent-1.lock Unused weak
+Secret shop/agent-0-state Unused weak
+Secret shop/agent-0a Unused
+Secret shop/agent-12 Unused weak
+Secret shop/agent-state Unused
+Secret shop/other-0-state Unused
+Secret team/agent-0-state Unused`,
+	},
+	"what has the name of an application, where a role lets somebody read all ConfigMaps": {
+		cluster: cluster(readAll, of(rbac+"RoleBinding shop/reader", "", binds("Role", "reader", "{kind: ServiceAccount, name: robot}")), of(rbac+"Role team/reader", "",
+			"rules: [{apiGroups: [''], resources: [configmaps], resourceNames: [a], verbs: [get]}, {apiGroups: [''], resources: [configmaps], verbs: [create]}, {apiGroups: [apps], resources: ['*'], verbs: ['*']}]"),
+			of(rbac+"RoleBinding team/reader", "", binds("Role", "reader", "{kind: User, name: me}")),
+			of("v1 ConfigMap shop/orders", ""), of("v1 ConfigMap shop/robot", ""), of("v1 ConfigMap shop/orders-old", ""), of("v1 Secret shop/orders", ""), of("v1 ConfigMap team/orders", ""),
+			of("apps/v1 Deployment shop/orders", "", "spec: {replicas: 1, template: {spec: {serviceAccountName: robot, containers: []}}}"), of("v1 ServiceAccount shop/robot", ""),
+			of("apps/v1 Deployment team/orders", "", "spec: {replicas: 1, template: {spec: {containers: []}}}")),
+		want: `
+ConfigMap shop/orders Unused weak
+ConfigMap shop/orders-old Unused
+ConfigMap shop/robot Unused weak
+ConfigMap team/orders Unused
+Secret shop/orders Unused`,
+	},
+	"Services that other clusters serve": {
+		cluster: cluster(of("v1 Service shop/global", "annotations: {service.cilium.io/global: 'true'}", "spec: {selector: {a: b}}"), of("v1 Service shop/off", "annotations: {service.cilium.io/global: 'false'}", "spec: {selector: {a: b}}"),
+			of("v1 Service shop/exported", "labels: {mirror.linkerd.io/exported: 'true'}", "spec: {selector: {a: b}}"), of("v1 Service shop/linked", "annotations: {multicluster.linkerd.io/export: 'true'}", "spec: {selector: {a: b}}"),
+			of("v1 Service shop/shared", "annotations: {service.cilium.io/shared: 'true'}", "spec: {selector: {a: b}}"), of("v1 Service shop/plain", "", "spec: {selector: {a: b}}")),
+		want: `
+Service shop/exported Unused weak
+Service shop/global Unused weak
+Service shop/linked Unused weak
+Service shop/off Unused
+Service shop/plain Unused
+Service shop/shared Unused weak`,
+	},
+	"labels that no template has, and that software sets when it runs": {
+		cluster: cluster(of("v1 Service shop/active", "", "spec: {selector: {app: vault, vault-active: 'true'}}"), of("v1 Service shop/other", "", "spec: {selector: {app: other, vault-active: 'true'}}"),
+			of("v1 Service shop/alone", "", "spec: {selector: {vault-active: 'true'}}"), of("v1 Service shop/set", "", "spec: {selector: {app: vault, component: client}}"),
+			of("policy/v1 PodDisruptionBudget shop/leader", "", "spec: {selector: {matchLabels: {app: vault}, matchExpressions: [{key: role, operator: In, values: [leader]}]}}"),
+			of("policy/v1 PodDisruptionBudget shop/gone", "", "spec: {selector: {matchLabels: {app: gone}, matchExpressions: [{key: role, operator: Exists}, {key: x, operator: DoesNotExist}]}}"),
+			of("apps/v1 StatefulSet shop/vault", "", "spec: {replicas: 1, template: {metadata: {labels: {app: vault, component: server}}, spec: {containers: []}}}")),
+		want: `
+Service shop/active Unused weak
+Service shop/alone Unused
+Service shop/other Unused
+Service shop/set Unused
+PodDisruptionBudget shop/gone Unused
+PodDisruptionBudget shop/leader Unused weak`,
+	},
+	"the Service of a virtual machine, by its name": {
+		cluster: cluster(of("v1 Service shop/vm1", "", "spec: {selector: {vm.kubevirt.io/name: vm1}}"), of("v1 Service shop/vm2", "", "spec: {selector: {vm.kubevirt.io/name: vm2}}"),
+			of("kubevirt.io/v1 VirtualMachine shop/vm1", "", "spec: {template: {spec: {}}}")),
+		want: "Service shop/vm2 Unused",
+	},
+}
