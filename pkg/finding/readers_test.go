@@ -75,6 +75,10 @@ Service shop/off Unused
 Service shop/plain Unused
 Service shop/shared Unused weak`,
 	},
+	"a Service that is exported to other clusters": {
+		cluster: cluster(of("v1 Service shop/exported", "", "spec: {selector: {a: b}}"), of("v1 Service shop/plain", "", "spec: {selector: {a: b}}"), of("multicluster.x-k8s.io/v1alpha1 ServiceExport shop/exported", "")),
+		want:    "Service shop/plain Unused",
+	},
 	"labels that no template has, and that software sets when it runs": {
 		cluster: cluster(of("v1 Service shop/active", "", "spec: {selector: {app: vault, vault-active: 'true'}}"), of("v1 Service shop/other", "", "spec: {selector: {app: other, vault-active: 'true'}}"),
 			of("v1 Service shop/alone", "", "spec: {selector: {vault-active: 'true'}}"), of("v1 Service shop/set", "", "spec: {selector: {app: vault, component: client}}"),
