@@ -11,15 +11,22 @@ import (
 )
 
 // fixedName is a name by which somebody reads an object.
-type fixedName struct{ name, label, value, by string }
+type fixedName struct{ name, namespace, label, value, by string }
 
 // fixedNames are ConfigMaps and Secrets that well-known software reads through the API, by names that stand in its
-// code. A name may end with "*". Where others may have such a name, too, the object must have the label.
+// code. A name may end with "*". Where others may have such a name, too, the object must be in the namespace, or have
+// the label.
 var fixedNames = []fixedName{
-	{name: "istio", label: "istio.io/rev", by: "Istio"},
-	{name: "istio-*", label: "istio.io/rev", by: "Istio"},
-	{name: "config-*", label: "app.kubernetes.io/name", value: "knative-serving", by: "Knative"},
-	{name: "config-*", label: "app.kubernetes.io/name", value: "knative-eventing", by: "Knative"},
+	{name: "istio", namespace: "istio-system", label: "istio.io/rev", by: "Istio"},
+	{name: "istio-*", namespace: "istio-system", label: "istio.io/rev", by: "Istio"},
+	{
+		name: "config-*", namespace: "knative-serving", by: "Knative",
+		label: "app.kubernetes.io/name", value: "knative-serving",
+	},
+	{
+		name: "config-*", namespace: "knative-eventing", by: "Knative",
+		label: "app.kubernetes.io/name", value: "knative-eventing",
+	},
 	{name: "rook-ceph-operator-config", by: "Rook"},
 	{name: "inferenceservice-config", by: "KServe"},
 	{name: "trivy-operator*", by: "Trivy Operator"},
@@ -57,5 +64,5 @@ func (n fixedName) isOf(o *object.Parts) bool {
 		return false
 	}
 	value := label(o, n.label)
-	return n.label == "" || n.value == "" && value != "" || n.value != "" && value == n.value
+	return n.label == "" || o.Namespace == n.namespace || value != "" && (n.value == "" || value == n.value)
 }
