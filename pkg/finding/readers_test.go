@@ -41,10 +41,11 @@ Secret trivy/trivy-operator Unused weak`,
 	},
 	"what a Pod of a StatefulSet keeps under its own name": {
 		cluster: cluster(of("v1 Secret shop/agent-0-state", ""), of("v1 Secret shop/agent-12", ""), of("v1 ConfigMap shop/agent-1.lock", ""), of("v1 Secret shop/agent-state", ""),
-			of("v1 Secret shop/agent-0a", ""), of("v1 Secret team/agent-0-state", ""), of("v1 Secret shop/other-0-state", ""),
+			of("v1 Secret shop/agent-0a", ""), of("v1 Secret shop/agent--state", ""), of("v1 Secret team/agent-0-state", ""), of("v1 Secret shop/other-0-state", ""),
 			of("apps/v1 StatefulSet shop/agent", "", "spec: {replicas: 1, template: {spec: {containers: []}}}")),
 		want: `
 ConfigMap shop/agent-1.lock Unused weak
+Secret shop/agent--state Unused
 Secret shop/agent-0-state Unused weak
 Secret shop/agent-0a Unused
 Secret shop/agent-12 Unused weak
