@@ -11,9 +11,10 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// ends warns of a path through evaluate that returns nothing: a run takes that for an error of the script.
+// ends warns of a path through evaluate that returns nothing, or no table: a run takes that for an error of the script.
 func (r *Result) ends(field, script, example string) {
 	if script == "" || r.has(field) {
 		return
@@ -22,6 +23,11 @@ func (r *Result) ends(field, script, example string) {
 		r.inText(field, codes.LuaName, name+" is not defined", line, 0)
 		r.Problems[len(r.Problems)-1].Hint = "did you mean return?"
 		return
+	}
+	if what, line := lua.NoTable(script, "evaluate"); what != "" {
+		message := "evaluate returns " + what + " here; then it fails, and " + r.afterFailure()
+		r.inText(field, codes.LuaReturn, message, line, 0)
+		r.Problems[len(r.Problems)-1].Hint = "return a table, for example " + example
 	}
 	if line := lua.NoReturn(script, "evaluate"); line > 0 {
 		message := "evaluate can end here and return nothing; then it fails, and " + r.afterFailure()
@@ -56,7 +62,7 @@ func (r *Result) findingFields(field string, spec *v1alpha1.ResourceSelector) {
 	}
 }
 
-// matching warns of a result that says neither true nor false.
+// matching warns of a result that says neither true nor false, or says it in a field that nobody reads.
 func (r *Result) matching(field, script string) {
 	if script == "" || r.has(field) {
 		return
@@ -66,6 +72,19 @@ func (r *Result) matching(field, script string) {
 		r.inText(field, codes.LuaReturn, message, line, 0)
 		r.Problems[len(r.Problems)-1].Hint = "write matching = true or matching = false, without quotes"
 	}
+	if name, line := lua.Unread(script, "evaluate", "matching", "message"); name != "" {
+		message := "the table has " + name + " and no matching, so it never matches"
+		r.inText(field, codes.LuaReturn, message, line, 0)
+		r.Problems[len(r.Problems)-1].Hint = unreadHint(name)
+	}
+}
+
+// unreadHint is the way out of a field of a result that nobody reads.
+func unreadHint(name string) string {
+	if suggest.Nearest(name, []string{"matching"}) != "" {
+		return "did you mean matching?"
+	}
+	return "of what evaluate returns, only matching and message are read"
 }
 
 // afterFailure is what a run does when an expression or a script fails on an object.

@@ -153,7 +153,7 @@ func fileTable() [][2]string {
 		{string(LuaChild), "the process that runs scripts could not be started"},
 		{string(LuaResult), "a script never sets the name from which its result is read"},
 		{string(LuaName), "a script uses a name, or a field of finding, that does not exist"},
-		{string(LuaReturn), "evaluate can return nothing, or what a run refuses, and then it fails"},
+		{string(LuaReturn), "evaluate can return nothing, what a run refuses, or what never matches"},
 		{string(CELSyntax), "a matchConditions expression does not compile, or does not fit the kind of the objects"},
 		{string(CELMissing), "a matchConditions expression fails on objects that lack an optional field"},
 		{string(PatchWrong), "the mergePatch cannot be applied"},

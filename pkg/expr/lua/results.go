@@ -1,0 +1,96 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lua
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/yuin/gopher-lua/ast"
+)
+
+// NoTable is the first return of a script's function with what is surely no table, and what that is. It is empty when
+// there is none, and where NoReturn does not judge.
+func NoTable(source, function string) (what string, line int) {
+	for _, result := range returned(source, function) {
+		if what = plain(result.value); what != "" {
+			return what, result.line
+		}
+	}
+	return "", 0
+}
+
+// Unread is the first field in a table that a script's function returns without the field by which the result is
+// read, and its line. A table that has only the others, such as a message, is meant to say nothing.
+func Unread(source, function, field string, others ...string) (name string, line int) {
+	for _, result := range returned(source, function) {
+		table, ok := result.value.(*ast.TableExpr)
+		if !ok {
+			continue
+		}
+		var names []string
+		isKnown := true
+		for _, f := range table.Fields {
+			key, isText := f.Key.(*ast.StringExpr)
+			isKnown = isKnown && (isText || !mayBe(f.Key, field))
+			if isText && !slices.Contains(others, key.Value) {
+				names = append(names, key.Value)
+			}
+		}
+		if isKnown && len(names) > 0 && !slices.Contains(names, field) {
+			return names[0], result.line
+		}
+	}
+	return "", 0
+}
+
+// result is the value of a return, and its line.
+type result struct {
+	value ast.Expr
+	line  int
+}
+
+// returned are the values that a function returns, from the top down. Functions in it return to it.
+func returned(source, function string) (results []result) {
+	statements, ok := parsed(source)
+	if !ok {
+		return nil
+	}
+	defined := definition(statements, function)
+	if defined == nil {
+		return nil
+	}
+	visit(reflect.ValueOf(defined.Stmts), func(node any) bool {
+		if r, ok := node.(*ast.ReturnStmt); ok && len(r.Exprs) > 0 {
+			results = append(results, result{r.Exprs[0], r.Line()})
+		}
+		_, isInner := node.(*ast.FunctionExpr)
+		return isInner
+	})
+	return results
+}
+
+// plain is what a value is that is surely neither a table nor nothing. Empty for all else.
+func plain(value ast.Expr) string {
+	switch value.(type) {
+	case *ast.TrueExpr, *ast.FalseExpr, *ast.RelationalOpExpr, *ast.UnaryNotOpExpr:
+		return "a boolean"
+	case *ast.NumberExpr:
+		return "a number"
+	case *ast.StringExpr:
+		return "a text"
+	}
+	return ""
+}
+
+// mayBe reports whether a key is that name, as far as the text tells.
+func mayBe(key ast.Expr, name string) bool {
+	switch k := key.(type) {
+	case *ast.StringExpr:
+		return k.Value == name
+	case nil, *ast.NumberExpr, *ast.ArithmeticOpExpr, *ast.UnaryLenOpExpr:
+		return false // a place in a list
+	}
+	return true
+}
