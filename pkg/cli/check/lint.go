@@ -6,7 +6,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -36,6 +35,7 @@ func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.K
 		result.returns(
 			field+".evaluate",
 			spec.Evaluate,
+			"evaluate",
 			"matching",
 			"so nothing can ever match",
 			"return a table such as {matching = true}",
@@ -48,6 +48,7 @@ func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.K
 	result.returns(
 		"spec.resourcePolicySet.aggregatedSelection",
 		set.AggregatedSelection,
+		"evaluate",
 		"resources",
 		"so nothing can ever match",
 		"return a table such as {resources = {{resource = resources[1]}}}",
@@ -55,6 +56,7 @@ func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.K
 	result.returns(
 		"spec.transform",
 		result.Cleaner.Spec.Transform,
+		"transform",
 		"resource",
 		"so nothing can ever be changed",
 		"return a table such as {resource = obj}",
@@ -180,17 +182,4 @@ func isThere(path string) string {
 		return key + " in " + path[:open]
 	}
 	return "has(" + path + ")"
-}
-
-// luaComment is a comment, long or short, that begins a line. Behind a statement, two dashes may stand in a text.
-var luaComment = regexp.MustCompile(`(?m)^\s*(--\[\[(?s:.*?)\]\]|--[^\n]*)`)
-
-// returns refuses a script whose text never has the name by which its result is read.
-func (r *Result) returns(field, script, name, so, hint string) {
-	if script == "" || r.has(field) {
-		return
-	}
-	if !regexp.MustCompile(`\b` + name + `\b`).MatchString(luaComment.ReplaceAllString(script, "")) {
-		r.add(field, codes.LuaResult, "the script never sets "+terminal.Quoted(name)+", "+so, hint)
-	}
 }

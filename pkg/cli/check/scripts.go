@@ -14,6 +14,24 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
+// returns refuses a script that never sets the field by which its result is read.
+func (r *Result) returns(field, script, function, name, so, hint string) {
+	if script == "" || r.has(field) || lua.Sets(script, name) {
+		return
+	}
+	message := "the script never sets " + terminal.Quoted(name) + ", " + so
+	what, line := lua.NoTable(script, function)
+	if what != "" {
+		message = function + " returns " + what + " here, and " + message
+	} else if other, at := lua.Unread(script, function, name, "message"); other != "" {
+		if line = at; suggest.Nearest(other, []string{name}) != "" {
+			hint = "did you mean " + name + " instead of " + other + "?"
+		}
+	}
+	r.inText(field, codes.LuaResult, message, line, 0)
+	r.Problems[len(r.Problems)-1].Hint = hint
+}
+
 // ends warns of a path through evaluate that returns nothing, or no table: a run takes that for an error of the script.
 func (r *Result) ends(field, script, example string) {
 	if script == "" || r.has(field) {

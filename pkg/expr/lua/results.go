@@ -45,6 +45,38 @@ func Unread(source, function, field string, others ...string) (name string, line
 	return "", 0
 }
 
+// Sets reports whether a script sets a field of that name, or may do so: it also sets fields whose names the text does
+// not tell. A script that does not compile may do anything.
+func Sets(source, field string) (found bool) {
+	statements, ok := parsed(source)
+	if !ok {
+		return true
+	}
+	visit(reflect.ValueOf(statements), func(node any) bool {
+		name, isName := node.(*ast.IdentExpr)
+		found = found || isName && name.Value == "rawset" || slices.ContainsFunc(keysSetBy(node), func(key ast.Expr) bool {
+			return mayBe(key, field)
+		})
+		return found
+	})
+	return found
+}
+
+// keysSetBy are the keys of tables that a part of a script gives a value.
+func keysSetBy(node any) (keys []ast.Expr) {
+	switch node := node.(type) {
+	case *ast.Field:
+		return []ast.Expr{node.Key}
+	case *ast.AssignStmt:
+		for _, target := range node.Lhs {
+			if e, ok := target.(*ast.AttrGetExpr); ok {
+				keys = append(keys, e.Key)
+			}
+		}
+	}
+	return keys
+}
+
 // result is the value of a return, and its line.
 type result struct {
 	value ast.Expr

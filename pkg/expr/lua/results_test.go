@@ -3,7 +3,10 @@
 
 package lua
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // A body of evaluate begins in line 2.
 func TestNoTable(t *testing.T) {
@@ -61,6 +64,35 @@ func TestUnread(t *testing.T) {
 		script := "function evaluate()\n" + c.body + "\nend"
 		if name, line := Unread(script, "evaluate", "matching", "message"); name != c.name || line != c.line {
 			t.Errorf("%q in line %d, want %q in %d:\n%s", name, line, c.name, c.line, script)
+		}
+	}
+}
+
+func TestSets(t *testing.T) {
+	for body, want := range map[string]bool{
+		"local hs = {}\nhs.matching = obj.x == '--'\nreturn hs":                           true,
+		"return {matching = true}":                                                        true,
+		"return {['matching'] = true}":                                                    true,
+		"hs = {}\nhs[\"matching\"] = true\nreturn hs":                                     true,
+		"local function fill(hs) hs.matching = true end\nlocal r = {}\nfill(r)\nreturn r": true,
+		"a, r.matching = 1, true\nreturn r":                                               true,
+		"rawset(hs, 'match' .. 'ing', true)\nreturn hs":                                   true,
+		"hs[key] = true\nreturn hs":                                                       true,
+		"return {[key] = true}":                                                           true,
+		"return (":                                                                        true,
+
+		"return {} -- matching = true":              false,
+		"--[[ matching ]] return {}":                false,
+		"return {message = 'not matching'}":         false,
+		"return {message = \"matching = true\"}":    false,
+		"if obj.matching then return {} end":        false,
+		"local matching = true\nreturn {matching}":  false,
+		"list = {}\nlist[#list+1] = 1\nlist[1] = 2": false,
+		"return {match = true}":                     false,
+		"hs.matching.x = true\nreturn hs":           false,
+	} {
+		if got := Sets("function evaluate()\n"+body+"\nend", "matching"); got != want {
+			t.Errorf("%v, want %v: %s", got, want, strings.ReplaceAll(body, "\n", "; "))
 		}
 	}
 }
