@@ -42,6 +42,7 @@ func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.K
 		)
 		result.ends(field+".evaluate", spec.Evaluate, "{matching = false}")
 		result.findingFields(field, &spec)
+		result.inputsOf(field+".evaluate", &spec)
 		result.matching(field+".evaluate", spec.Evaluate)
 	}
 	set := result.Cleaner.Spec.ResourcePolicySet

@@ -5,6 +5,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
@@ -51,6 +52,20 @@ func (r *Result) ends(field, script, example string) {
 		message := "evaluate can end here and return nothing; then it fails, and " + r.afterFailure()
 		r.inText(field, codes.LuaReturn, message, line, 0)
 		r.Problems[len(r.Problems)-1].Hint = "return a table on every path, for example " + example + " at the end"
+	}
+}
+
+// inputsOf warns of a script that uses an input for which its selector does not ask: that is nothing there.
+func (r *Result) inputsOf(field string, spec *v1alpha1.ResourceSelector) {
+	if spec.Evaluate == "" || r.has(field) {
+		return
+	}
+	there := cel.InputsOf(spec)
+	for _, input := range cel.Inputs {
+		name, line := lua.Undefined(spec.Evaluate, []string{string(input)})
+		if name != "" && !slices.Contains(there, input) {
+			r.inText(field, codes.LuaName, input.Absent(), line, 0)
+		}
 	}
 }
 

@@ -68,19 +68,30 @@ func variablesOf(inputs []Input) []celgo.EnvOption {
 	return options
 }
 
+// Inputs are all inputs.
+var Inputs = []Input{Events, Metrics, Finding, Logs}
+
 // unavailable explains the variables that are not there.
 func unavailable(cause string) string {
-	switch cause {
-	case undeclared(string(Events)):
-		return "events are not read: set includeEvents: true in the selector"
-	case undeclared(string(Metrics)):
-		return "metrics are not read: set metricSource and metricQueries in the selector"
-	case undeclared(string(Finding)):
-		return "nothing is found: set finding in the selector"
-	case undeclared(string(Logs)):
-		return "logs are not read: set logSource in the selector"
+	for _, input := range Inputs {
+		if cause == undeclared(string(input)) {
+			return input.Absent()
+		}
 	}
 	return cause
+}
+
+// Absent says why an input is not there, and what asks for it.
+func (i Input) Absent() string {
+	switch i {
+	case Events:
+		return "events are not read: set includeEvents: true in the selector"
+	case Metrics:
+		return "metrics are not read: set metricSource and metricQueries in the selector"
+	case Logs:
+		return "logs are not read: set logSource in the selector"
+	}
+	return "nothing is found: set finding in the selector"
 }
 
 func undeclared(name string) string { return fmt.Sprintf("undeclared reference to '%s'", name) }
