@@ -46,6 +46,7 @@ func TestInitGolden(t *testing.T) {
 		"refused":           {"init", "old-replica-sets", "--kind", "ReplicaSet", "--for", "3d", "--schedule", "daily", "--namespace-selector", "a b"},
 		"refused-kind":      {"init", "unused", "--kind", "Screts"},
 		"refused-elsewhere": {"init", "unused", "--kind", "NetworkPolicy"},
+		"refused-mistyped":  {"init", "unused", "--kind", "Depoyment"},
 		"refused-time":      {"init", "unused", "--for", "two weeks"},
 		"report-only":       {"init", "expired-certificates", "--action", "Delete"},
 		"no-change":         {"init", "unused", "--action", "Transform"},
@@ -63,7 +64,9 @@ func TestInitSuggests(t *testing.T) {
 	for name, want := range map[string]string{
 		"unused-configmaps": "recipes about it: unused,", "unused-pvcs": "recipes about it: unused,", "stale-leases": "recipes about it: unused",
 		"pods-crash-looping": "recipes about it: crash-looping-pods", "completed-jobs": "finished-jobs", "evicted": "evicted-pods", "finishd-jobs": `"finished-jobs"`,
-		"unusd": `did you mean "unused"?`, "-": "to see all", "": "to see all",
+		"crashlop": `did you mean "crash-looping-pods"?`, "crashloopingpods": `did you mean "crash-looping-pods"?`, "crash-lop": "crash-looping-pods",
+		"scaledwn": "recipes about it: scale-down-autoscalers, scale-down-workloads",
+		"unusd":    `did you mean "unused"?`, "-": "to see all", "": "to see all",
 	} {
 		if got := call(t.Context(), t, "", nil, "init", name); got.code != 1 || !strings.Contains(got.errOut, want) {
 			t.Errorf("%s: exit %d, want %s in %s", name, got.code, want, got.errOut)

@@ -23,7 +23,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
-	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // changes are what the flags change of a recipe. What is empty stays as it is.
@@ -143,14 +142,7 @@ func (c *changes) keepKinds(r *recipe, list *yamlnode.Node) error {
 	}
 	for _, wanted := range c.kinds {
 		if !r.hasKind(wanted) {
-			names := r.kindNames()
-			message := fmt.Sprintf("--kind %s: it has no such kind; it has %s", wanted, strings.Join(names, ", "))
-			if near := suggest.Nearest(wanted, names); near != "" {
-				message = fmt.Sprintf("--kind %s: it has no such kind; did you mean %q?", wanted, near)
-			} else if other := otherWith(r, wanted); other != "" {
-				message += "; the recipe " + other + " has it"
-			}
-			return errors.New(message)
+			return noKind(r, wanted)
 		}
 	}
 	list.Content = slices.DeleteFunc(list.Content, func(selector *yamlnode.Node) bool {
@@ -158,19 +150,6 @@ func (c *changes) keepKinds(r *recipe, list *yamlnode.Node) error {
 		return !slices.ContainsFunc(c.kinds, func(wanted string) bool { return isCalled(kind, wanted) })
 	})
 	return nil
-}
-
-// otherWith is a recipe of the same group that has a kind. Empty when there is none.
-func otherWith(than *recipe, kind string) string {
-	known, err := read()
-	if err != nil {
-		return ""
-	}
-	i := slices.IndexFunc(known, func(r recipe) bool { return r.Group == than.Group && r.hasKind(kind) })
-	if i < 0 {
-		return ""
-	}
-	return known[i].Name
 }
 
 // setNamespaces writes where the selectors look. Kinds without namespaces are left out: the note says so.

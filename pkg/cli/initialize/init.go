@@ -19,7 +19,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
-	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // options are the flags of init.
@@ -167,9 +166,9 @@ func unknown(known []recipe, name string) error {
 	hint := "to see all: kubectl cleaner init --list"
 	words := strings.FieldsFunc(name, func(c rune) bool { return c == '-' || c == ' ' })
 	about := namesOf(withWords(known, words))
-	near := ""
+	var near []string
 	if len(about) == 0 || len(words) == 1 {
-		near = suggest.Nearest(name, namesOf(known))
+		near = nearest(known, name)
 	}
 	for _, word := range slices.Backward(words) { // the last one is the kind in most names
 		if len(about) == 0 {
@@ -178,8 +177,10 @@ func unknown(known []recipe, name string) error {
 	}
 	switch {
 	case len(words) == 0:
-	case near != "":
-		hint = "did you mean " + terminal.Quoted(near) + "?"
+	case len(near) == 1:
+		hint = "did you mean " + terminal.Quoted(near[0]) + "?"
+	case len(near) > 1:
+		hint = "recipes about it: " + terminal.Shortened(near, 5)
 	case len(about) > 0:
 		hint = "recipes about it: " + terminal.Shortened(about, 5)
 	}

@@ -6,6 +6,7 @@ package initialize
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,6 +42,20 @@ func none(known []recipe, asked, group string) error {
 		about = strings.TrimSpace(map[bool]string{true: about}[asked != ""] + " in the group " + group)
 	}
 	return terminal.Fail(codes.RecipeNotFound, errors.New("there is no recipe "+about), hint)
+}
+
+// nearest are the recipes of which the name, or its first words but not the first one alone, is nearest to a text.
+// Dashes do not count.
+func nearest(known []recipe, text string) []string {
+	named := map[string][]string{}
+	for _, r := range known {
+		words := strings.Split(r.Name, "-")
+		for n := min(2, len(words)); n <= len(words); n++ {
+			plain := strings.Join(words[:n], "")
+			named[plain] = append(named[plain], r.Name)
+		}
+	}
+	return named[suggest.Nearest(strings.ReplaceAll(text, "-", ""), slices.Sorted(maps.Keys(named)))]
 }
 
 // minMistyped is how long a word must be to be taken for a mistyped one: of shorter ones, each is near another.

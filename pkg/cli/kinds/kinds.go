@@ -94,12 +94,7 @@ func (k *Known) Wrong(gvk schema.GroupVersionKind) (message, hint string) {
 	if sameName := k.where(func(other schema.GroupVersionKind) bool { return other.Kind == gvk.Kind }); len(sameName) > 0 {
 		return message, "it is in " + terminal.OrList(written(sameName))
 	}
-	var names []string
-	for other := range maps.Keys(k.types) {
-		names = append(names, other.Kind)
-	}
-	slices.Sort(names)
-	near := k.meant(gvk.Kind, names)
+	near := k.Meant(gvk.Kind)
 	places := k.where(func(other schema.GroupVersionKind) bool { return other.Kind == near })
 	switch {
 	case near == "":
@@ -115,8 +110,13 @@ func (k *Known) isBuiltIn(group string) bool {
 	return group == "core" || len(k.where(func(other schema.GroupVersionKind) bool { return other.Group == group })) > 0
 }
 
-// meant is the kind that somebody meant: kinds are in the singular, and resources, such as deployments, are not kinds.
-func (k *Known) meant(kind string, names []string) string {
+// Meant is the kind that somebody meant: kinds are in the singular, and resources, such as deployments, are not kinds.
+func (k *Known) Meant(kind string) string {
+	var names []string
+	for other := range maps.Keys(k.types) {
+		names = append(names, other.Kind)
+	}
+	slices.Sort(names)
 	for _, name := range names {
 		if strings.EqualFold(kind, name) || strings.EqualFold(kind, name+"s") || strings.EqualFold(kind, name+"es") ||
 			strings.EqualFold(kind, strings.TrimSuffix(name, "y")+"ies") {
