@@ -4,7 +4,6 @@
 package doctor
 
 import (
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,10 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
@@ -184,30 +181,6 @@ func TestNoEndpoints(t *testing.T) {
 	} {
 		if why, err := noEndpoints([]byte(list)); err != nil || why != want {
 			t.Errorf("%s: %q, %v", list, why, err)
-		}
-	}
-}
-
-// The operator has what is asked for from config/rbac: otherwise doctor fails a good installation.
-func TestTheOperatorsRightsAreThoseOfConfig(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../../config/rbac/role.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, right := range own("projectsveltos") {
-		given := false
-		for doc := range strings.SplitSeq(string(text), "---\n") {
-			var role rbacv1.ClusterRole
-			if err := yaml.Unmarshal([]byte(doc), &role); err != nil {
-				t.Fatal(err)
-			}
-			given = given || role.Namespace == right.Namespace && slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
-				return slices.Contains(rule.APIGroups, right.Group) && slices.Contains(rule.Resources, right.Resource) && slices.Contains(rule.Verbs, right.Verb)
-			})
-		}
-		if !given {
-			t.Errorf("config/rbac/role.yaml does not give the right to %s", right)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/rights"
@@ -44,60 +43,6 @@ func (p *patient) noDeployment(what string) []Line {
 // again is the way out where a part of the installation was changed. A directory of config alone does not do: the names
 // in it have no prefix.
 const again = "apply again what the operator was installed with: config/default, an overlay of it, install.yaml, or the chart"
-
-// own are the rights without which the operator itself does not work; config/rbac gives them.
-func own(namespace string) (all []rights.Right) {
-	group := v1alpha1.GroupVersion.Group
-	for _, of := range []struct{ group, resource, namespace, verbs string }{
-		{group, "cleaners", "", "get list watch patch"},
-		{group, "cleaners/status", "", "patch"},
-		{group, "cleanerruns", "", "create delete get list"},
-		{group, "cleanerruns/status", "", "patch update"},
-		{group, "cleanerapprovals", "", "create get list"},
-		{group, "reports", "", "create delete get patch"},
-		{"apiextensions.k8s.io", "customresourcedefinitions", "", "get"},
-		{"admissionregistration.k8s.io", "validatingadmissionpolicies", "", "list"},
-		{"admissionregistration.k8s.io", "validatingadmissionpolicybindings", "", "list"},
-		{"events.k8s.io", "events", "", "create patch"},
-		{"", "namespaces", "", "get list watch"},
-		{"", "secrets", namespace, "create delete get list update"},
-		{"", "configmaps", namespace, "create delete get list update"},
-		{"coordination.k8s.io", "leases", namespace, "create get update"},
-	} {
-		for verb := range strings.FieldsSeq(of.verbs) {
-			all = append(all, rights.Right{Verb: verb, Group: of.group, Resource: of.resource, Namespace: of.namespace})
-		}
-	}
-	return all
-}
-
-// operatorRights looks whether the operator can do its own work.
-func (p *patient) operatorRights(ctx context.Context) (lines []Line, well string) {
-	account := p.itself()
-	if account == nil {
-		return p.noAccount(), ""
-	}
-	object := ref("ServiceAccount", account.Namespace, account.Name)
-	lines = p.itselfGone(ctx, *account)
-	missing, err := p.reviews.Missing(ctx, *account, own(p.namespace))
-	if err != nil {
-		return append(lines, unread(object, "which rights the operator has could not be asked", err)), ""
-	}
-	causes, rest := p.blame(ctx, *account, []lack{{"the operator itself", missing}})
-	lines = append(lines, causes...)
-	for _, l := range rest {
-		lines = append(
-			lines,
-			Line{
-				Status:  Fail,
-				Object:  object,
-				Message: "the operator may not " + words(l.missing),
-				WayOut:  again,
-			},
-		)
-	}
-	return lines, "the operator has its own rights"
-}
 
 // words are what is missing, in short.
 func words(missing []rights.Right) string { return terminal.Shortened(distinct(missing), maxNamed) }
