@@ -180,13 +180,12 @@ func (p *patient) runsOf(context.Context) (lines []Line, well string) {
 		if line, wrong := late(c, p.there); wrong {
 			lines = append(lines, line)
 		}
-		held := isHeld(c, p.there)
-		if held {
-			well = "no run is stuck, overdue or failed for another reason than the check k8s-cleaner tells"
-		}
 		done := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionRunSucceeded)
-		if done != nil && done.Status == metav1.ConditionFalse &&
-			(!held || done.Reason != v1alpha1.ReasonForeignController) {
+		switch {
+		case done == nil || done.Status != metav1.ConditionFalse:
+		case isToldElsewhere(c, done):
+			well = "no run is stuck, overdue or failed for another reason than the checks cleaners and k8s-cleaner tell"
+		default:
 			lines = append(lines, Line{
 				Status:  Warn,
 				Object:  ref("Cleaner", c.Name),
@@ -196,6 +195,14 @@ func (p *patient) runsOf(context.Context) (lines []Line, well string) {
 		}
 	}
 	return lines, well
+}
+
+// isToldElsewhere reports whether the last run of a Cleaner failed for a reason that another check tells while it
+// lasts: why the Cleaner is not ready, or another controller. When that is over, so is what the run says of it.
+func isToldElsewhere(c *v1alpha1.Cleaner, done *metav1.Condition) bool {
+	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
+	return done.Reason == v1alpha1.ReasonForeignController ||
+		ready != nil && ready.Status == metav1.ConditionFalse && ready.Reason == done.Reason
 }
 
 // late says that a run of the Cleaner goes on for too long, or should have begun.

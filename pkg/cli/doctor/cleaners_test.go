@@ -62,6 +62,8 @@ func TestForeignControllerIsToldOnce(t *testing.T) {
 		"all was overwritten":    {wrote, nil, "", ""},
 		"the expression, too":    {wrote, []metav1.Condition{is(v1alpha1.ConditionReady, v1alpha1.ReasonInvalidExpression)}, "kubectl edit cleaner a", "overdue"},
 		"a run that failed, too": {wrote, []metav1.Condition{foreign, is(v1alpha1.ConditionRunSucceeded, v1alpha1.ReasonLimitExceeded)}, "", "LimitExceeded"},
+		"it was, and is over":    {nil, []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue}, stopped}, "", "overdue"},
+		"the reason stays":       {nil, []metav1.Condition{is(v1alpha1.ConditionReady, v1alpha1.ReasonUnknownKind), is(v1alpha1.ConditionRunSucceeded, v1alpha1.ReasonUnknownKind)}, "kubectl edit cleaner a", "overdue"},
 		"nobody looked again":    {nil, []metav1.Condition{foreign}, "see the checks operator and leader", "overdue"},
 	} {
 		c := v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: test.writers}}
@@ -72,7 +74,7 @@ func TestForeignControllerIsToldOnce(t *testing.T) {
 			t.Errorf("%s: the check k8s-cleaner says %v", name, lines)
 		}
 		lines, well := p.ready(t.Context())
-		if !saysOnly(lines, test.cleaners) || test.cleaners == "" && well != "0 Cleaners without a problem; held by another controller, see the check k8s-cleaner: 1 Cleaner" {
+		if !saysOnly(lines, test.cleaners) || test.writers != nil && test.cleaners == "" && well != "0 Cleaners without a problem; held by another controller, see the check k8s-cleaner: 1 Cleaner" {
 			t.Errorf("%s: the check cleaners says %v %q, want %q", name, lines, well, test.cleaners)
 		}
 		if lines, _ := p.runsOf(t.Context()); !saysOnly(lines, test.runs) {
