@@ -8,16 +8,23 @@ import (
 	"fmt"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 )
 
-// overlaps looks for Cleaners that certainly act on the same objects.
+// overlaps looks for Cleaners that certainly act on the same objects. What does not run acts on nothing.
 func (p *patient) overlaps(context.Context) (lines []Line, well string) {
 	if lines := p.cleanersUnread(); lines != nil {
 		return lines, ""
 	}
+	var acting []*v1alpha1.Cleaner
 	for i := range p.cleaners {
-		for j := range p.cleaners[i+1:] {
-			wide, narrow, kind := v1alpha1.Overlap(&p.cleaners[i], &p.cleaners[i+1+j])
+		if why, _ := cluster.Unready(&p.cleaners[i]); why == "" && !p.cleaners[i].IsSuspended() {
+			acting = append(acting, &p.cleaners[i])
+		}
+	}
+	for i, one := range acting {
+		for _, other := range acting[i+1:] {
+			wide, narrow, kind := v1alpha1.Overlap(one, other)
 			if wide == nil {
 				continue
 			}

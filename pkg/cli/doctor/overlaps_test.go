@@ -12,7 +12,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// Two Cleaners that delete the same Pods are a warning, at the one that selects less. One that only reports is none.
+// Two Cleaners that delete the same Pods are a warning, at the one that selects less. One that only reports, or that does
+// not run, is none.
 func TestOverlaps(t *testing.T) {
 	cleaner := func(name string, action v1alpha1.Action, namespace string) v1alpha1.Cleaner {
 		c := v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -25,6 +26,11 @@ func TestOverlaps(t *testing.T) {
 		cleaner("report", v1alpha1.ActionScan, ""),
 		cleaner("all", v1alpha1.ActionDelete, ""),
 	}}
+	idle := cleaner("idle", v1alpha1.ActionDelete, "")
+	idle.Spec.Suspend = ptr.To(true)
+	broken := cleaner("broken", v1alpha1.ActionDelete, "")
+	broken.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSchedule}}
+	p.cleaners = append(p.cleaners, idle, broken)
 	lines, _ := p.overlaps(t.Context())
 	if len(lines) != 1 || lines[0].Status != Warn || lines[0].Object != "Cleaner/shop" ||
 		lines[0].Message != "every Pod that this selects, Cleaner all selects too, and both act" {
