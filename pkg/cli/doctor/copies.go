@@ -199,7 +199,7 @@ func (p *patient) fullness(ctx context.Context) (lines []Line, size string) {
 			}, ""
 		}
 	}
-	size = fmt.Sprintf("%s of %s (--max-copies-bytes)", resource.NewQuantity(taken, resource.BinarySI), &limit)
+	size = fmt.Sprintf("%s of %s (--max-copies-bytes)", inBytes(taken), inBytes(limit.Value()))
 	if limit.Value() > 0 && taken >= limit.Value()/100*fullAt {
 		lines = append(lines, Line{
 			Status:  Warn,
@@ -208,4 +208,18 @@ func (p *patient) fullness(ctx context.Context) (lines []Line, size string) {
 		})
 	}
 	return lines, size
+}
+
+// inBytes is an amount of bytes as --max-copies-bytes takes it, with one digit after the point.
+func inBytes(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	value, unit := float64(n), ""
+	for _, unit = range []string{"Ki", "Mi", "Gi"} {
+		if value /= 1024; value < 1024 {
+			break
+		}
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", value), ".0") + unit
 }
