@@ -18,13 +18,13 @@ import (
 
 // hint says how to go on, to people.
 func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
-	if !j.printsTable() || j.exit != codes.ExitDone || j.failOn > 0 || len(j.only)+len(j.namespaces) > 0 ||
-		len(cleaners) != 1 || len(j.results) != 1 {
+	if !j.printsTable() || j.exit != codes.ExitDone || j.failOn > 0 || len(j.only) > 0 || len(cleaners) != 1 ||
+		len(j.results) != 1 {
 		return
 	}
 	cleaner, found := cleaners[0], &j.results[0]
 	arm := ""
-	if found.Action == v1alpha1.ActionScan && found.Matched > 0 {
+	if found.Action == v1alpha1.ActionScan && found.Matched > 0 && len(j.namespaces) == 0 {
 		arm = armHint(cleaner)
 	}
 	for _, hint := range []string{arm, j.next(cleaner, found, names)} {
@@ -44,6 +44,8 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 	case hitsMany(cleaner, found):
 		return fmt.Sprintf("first set spec.blastRadiusLimit, for example {maxPercentage: 10}: %s of %s would be %s",
 			terminal.Thousands(found.WouldAct), terminal.Grouped(found.Considered, "object"), become[found.Action])
+	case len(j.namespaces) > 0:
+		return "" // the operator would do more than "this"
 	case len(names) > 0:
 		return toRun(cleaner, found, names[0])
 	case document == nil || len(j.files) != 1:

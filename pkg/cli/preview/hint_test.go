@@ -4,10 +4,14 @@
 package preview
 
 import (
+	"strings"
 	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // A Cleaner that would touch most objects is to get a limit first, and one that would do nothing is not to be applied.
@@ -28,5 +32,23 @@ func TestNextStep(t *testing.T) {
 		if got := j.next(cleaner, found, nil); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
+	}
+	j.namespaces = []string{"shop"}
+	for acts, want := range map[int64]string{7: limit("7 of 8"), 3: ""} {
+		if got := j.next(cleaner, &result{Action: v1alpha1.ActionDelete, Considered: 8, Matched: 8, WouldAct: acts}, []string{"a"}); got != want {
+			t.Errorf("of one namespace: %q, want %q", got, want)
+		}
+	}
+}
+
+// The hint for too many is about all objects, also where those of one namespace are shown.
+func TestHintOfOneNamespace(t *testing.T) {
+	cleaner, out := &v1alpha1.Cleaner{}, &strings.Builder{}
+	found := result{Action: v1alpha1.ActionDelete, Considered: 8, Matched: 8, WouldAct: 8}
+	session := &terminal.Session{IOStreams: genericiooptions.IOStreams{ErrOut: out}, Color: "never"}
+	j := &job{options: &options{Session: session, output: "table", namespaces: []string{"shop"}}, results: []result{found}}
+	j.hint([]*v1alpha1.Cleaner{cleaner}, []string{"a"})
+	if !strings.HasPrefix(out.String(), "hint: first set spec.blastRadiusLimit") {
+		t.Errorf("it says %q", out)
 	}
 }

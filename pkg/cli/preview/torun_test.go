@@ -46,7 +46,7 @@ func TestHintForACleanerThatIsNotReady(t *testing.T) {
 			c.Status.Conditions = []metav1.Condition{is("False", v1alpha1.ReasonUnknownKind)}
 			test.edit(c)
 			found := &result{Action: v1alpha1.ActionScan, Considered: 1, Matched: 1}
-			if got := (&job{}).next(c, found, []string{"a"}); got != test.want {
+			if got := (&job{options: &options{}}).next(c, found, []string{"a"}); got != test.want {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
