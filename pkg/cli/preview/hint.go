@@ -69,14 +69,15 @@ func (j *job) nextOf(cleaner *v1alpha1.Cleaner, found *result, document *manifes
 	return ""
 }
 
-// toRun is how to have done what a preview of a Cleaner of the cluster shows. It is empty where nothing would be done.
+// toRun is how to have done what a preview of a Cleaner of the cluster shows. It is empty where nothing would be
+// done.
 func toRun(cleaner *v1alpha1.Cleaner, found *result, name string) string {
 	why, wayOut := cluster.Unready(cleaner)
 	switch {
-	case found.Action != v1alpha1.ActionScan && found.WouldAct == 0:
-		return ""
 	case why != "":
 		return fmt.Sprintf("the operator does not run this Cleaner (%s); %s", why, wayOut)
+	case found.Action != v1alpha1.ActionScan && found.WouldAct == 0:
+		return ""
 	case cleaner.NeedsApproval():
 		return fmt.Sprintf("a run only makes a plan of this, which waits for approval: %s run %s", terminal.Program, name)
 	}

@@ -49,6 +49,13 @@ func TestHintForACleanerThatIsNotReady(t *testing.T) {
 			if got := (&job{options: &options{}}).next(c, found, []string{"a"}); got != test.want {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
+			nothing, want := &result{Action: v1alpha1.ActionDelete, Considered: 1}, test.want
+			if want == run {
+				want = ""
+			}
+			if got := (&job{options: &options{}}).next(c, nothing, []string{"a"}); got != want {
+				t.Errorf("nothing matches: got  %q\nwant %q", got, want)
+			}
 		})
 	}
 }
