@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestWhyOfManifests(t *testing.T) {
 		"nearest": complete + "cm/web/setings", "dangling": complete + "pod/web/web", "named-in-vain": complete + "cm/web/settings", "volume": complete + "pvc/shop/data",
 		"partial": "why --from dump.yaml cm/shop/unused", "partial-used": "why --from dump.yaml cm/shop/used",
 		"mistyped": complete + "cm/shop/usde", "kind-unknown": complete + "confgimap/shop/used", "namespace-unknown": complete + "cm/shpo/used", "namespace-missing": complete + "cm/used",
-		"namespace-needless": complete + "sc/shop/fast", "no-object": complete + "cm", "two-objects": complete + "cm/a/b cm/a/c",
+		"namespace-needless": complete + "sc/shop/fast", "no-object": complete + "cm", "two-objects": complete + "cm/a/b cm/a/c", "two-words": complete + "cm used -n shop",
 		"selected": complete + "--from selected.yaml svc/shop/front", "unnamed": complete + "ns/shop", "accounts": complete + "--from selected.yaml sa/shop/front",
 		"exempt": complete + "--from exempt.yaml cm/shop/dashboard", "namespace-flag": complete + "cm/used -n shop", "namespace-other": complete + "cm/shop/used -n web",
 		"namespace-scope": complete + "sc/fast -n shop",
@@ -73,8 +74,23 @@ func TestWhyOfACluster(t *testing.T) {
 	if got.code != codes.ExitDone || !strings.HasPrefix(s.plain(got.out), "ConfigMap NS/used is used.\n\nNamed by:\n  Pod NS/web   spec.containers[].envFrom[].configMapRef.name\n") || strings.Contains(got.out, "Cleaners") {
 		t.Errorf("exit %d: %s%s", got.code, s.plain(got.out), s.plain(got.errOut))
 	}
+	for _, args := range [][]string{{"configmap", "used", "-n", s.namespace}, {"cm", "used"}, {"cm/used"}} {
+		if words := s.inContext().call(t.Context(), nil, append([]string{"why"}, args...)...); words.out != got.out {
+			t.Errorf("%v: exit %d: %s%s", args, words.code, words.out, s.plain(words.errOut))
+		}
+	}
 	s.wants(s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/usedd"), codes.ExitError, "",
 		"error: there is no ConfigMap NS/usedd in the cluster, and no run that is on record deleted it\nhint: did you mean \"ConfigMap/NS/used\"?   [E-WHY-001]\n")
+}
+
+// inContext is the site with a kubeconfig whose context has the namespace of the test.
+func (s *site) inContext() *site {
+	config, err := clientcmd.LoadFromFile(s.kubeconfig)
+	must(s.T, err)
+	config.Contexts[config.CurrentContext].Namespace = s.namespace
+	path := filepath.Join(s.TempDir(), "kubeconfig")
+	must(s.T, clientcmd.WriteToFile(*config, path))
+	return &site{T: s.T, Client: s.Client, kubeconfig: path, namespace: s.namespace}
 }
 
 // TestWhyOfCleanersThatDoNotRun says which of them are not ready, and prints a command that works for another.

@@ -32,6 +32,15 @@ func (c *Connection) Named(flag string) []string {
 	return slices.Sorted(maps.Keys(config.Contexts))
 }
 
+// Namespace is that of the context, which kubectl uses without -n. Empty when the kubeconfig cannot be read.
+func (c *Connection) Namespace() string {
+	namespace, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.Overrides).Namespace()
+	if err != nil {
+		return ""
+	}
+	return namespace
+}
+
 // CompleteObjects completes the objects that the record of a run lists, as KIND/NAMESPACE/NAME.
 func CompleteObjects(s *terminal.Session, c *Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,30 +37,32 @@ type options struct {
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Flags: search.Flags{Session: s}}
 	cmd := &cobra.Command{
-		Use:   "why KIND/NAMESPACE/NAME | KIND/NAME",
+		Use:   "why KIND/NAMESPACE/NAME | KIND/NAME | KIND NAME",
 		Short: "Show who uses an object, or what became of it",
 		Long: "Says whether an object is used, by which objects, and in which fields. It also lists the kinds that it searched, what it\n" +
 			"could not read, and the Cleaners that may select the object. If the object is gone, it says which run of which Cleaner\n" +
 			"deleted it, when and why, and how to restore it.\n\n" +
-			"KIND is a name, a plural or a short name. Add the group after a dot where it is needed. Everything is read with your own\n" +
-			"rights.\n\n" +
+			"KIND is a name, a plural or a short name. Add the group after a dot where it is needed. Without NAMESPACE and -n, the\n" +
+			"namespace is that of the context. Everything is read with your own rights.\n\n" +
 			"It exits with 0 if there is an answer, with 4 if it is not known because something could not be read, with 2 after wrong\n" +
 			"usage, and with 1 after any other error, also if the object does not exist and no recorded run deleted it.",
 		Example: "  kubectl cleaner why ConfigMap/shop/settings\n" +
+			"  kubectl cleaner why configmap settings -n shop\n" +
 			"  kubectl cleaner why pvc/data-0 -n shop -o json\n" +
 			"  kubectl cleaner why StorageClass/fast",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			isPair := len(args) == 2 && !strings.Contains(args[0]+args[1], "/")
+			if len(args) != 1 && !isPair {
 				return terminal.UsageError(
 					cmd,
-					fmt.Sprintf("needs one object, KIND/NAMESPACE/NAME or KIND/NAME, and was given %d", len(args)),
+					fmt.Sprintf("needs one object, KIND/NAMESPACE/NAME, KIND/NAME or KIND NAME, and was given %d", len(args)),
 				)
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, strings.Join(args, "/")) },
 	}
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the namespace of KIND/NAME")
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the namespace of KIND/NAME and KIND NAME (default: that of the context)")
 	cmd.Flags().
 		VarP(terminal.NewChoice(&o.output, "text", "json", "yaml"), "output", "o", "what to print: text, json or yaml")
 	o.BindAll(cmd.Flags())
@@ -127,6 +130,9 @@ func (j *job) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) 
 	}
 	if j.of.Namespaced && wanted.Namespace == "" {
 		wanted.Namespace = j.namespace
+		if wanted.Namespace == "" && j.Dump == nil {
+			wanted.Namespace = j.Connection.Namespace()
+		}
 	}
 	if j.of.Namespaced != (wanted.Namespace != "") {
 		shape := map[bool]string{
