@@ -346,6 +346,12 @@ func TestRuns(t *testing.T) {
 	out.Reset()
 	Execute(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, options,
 		[]string{"__complete", "restore", "--kubeconfig", s.kubeconfig, run.Name, "--only", ""})
+	object := bytes.Buffer{}
+	Execute(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &object, ErrOut: &object}, options,
+		[]string{"__complete", "restore", "--kubeconfig", s.kubeconfig, "ConfigMap/"})
+	if !strings.Contains(object.String(), "ConfigMap/"+s.namespace+"/"+run.Status.Objects[0].Name+"\n") {
+		t.Errorf("completion of an object: %s", object.String())
+	}
 	if len(run.Status.Objects) == 0 || !strings.Contains(out.String(), "/"+run.Status.Objects[0].Name+"\n") {
 		t.Errorf("completion of --only for %v: %s", run.Status.Objects, out.String())
 	}

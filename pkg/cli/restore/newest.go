@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -139,13 +140,48 @@ func touchedBy(
 // touched is the kind of the object, if the run deleted or changed it, as far as the record lists objects.
 func touched(run *v1alpha1.CleanerRun, ref cluster.Ref) *schema.GroupKind {
 	for i := range run.Status.Objects {
-		switch o := &run.Status.Objects[i]; o.Outcome {
-		case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeFoundGone:
-			kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()
-			if object.IsCalled(kind, ref.Kind) && o.Namespace == ref.Namespace && o.Name == ref.Name {
-				return &kind
-			}
+		o := &run.Status.Objects[i]
+		kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()
+		if isTouched(o) && object.IsCalled(kind, ref.Kind) && o.Namespace == ref.Namespace && o.Name == ref.Name {
+			return &kind
 		}
 	}
 	return nil
+}
+
+// isTouched reports whether a run deleted or changed an object.
+func isTouched(o *v1alpha1.ObjectOutcome) bool {
+	switch o.Outcome {
+	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeFoundGone:
+		return true
+	}
+	return false
+}
+
+// complete completes runs or, after a slash, the objects that the records of runs with copies list.
+func (o *options) complete(
+	cmd *cobra.Command, args []string, begun string,
+) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+	if !strings.Contains(begun, "/") {
+		return cluster.CompleteRuns(o.Session, &o.Connection)(cmd, args, begun)
+	}
+	api, err := cluster.Connect(o.Session, &o.Connection)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	runs, _ := api.Runs(cmd.Context()) // none, when it fails
+	for i := range runs {
+		if kept := runs[i].Status.Copies; kept == nil || kept.Dropped != "" {
+			continue
+		}
+		for j := range runs[i].Status.Objects {
+			of := &runs[i].Status.Objects[j]
+			name := cluster.Ref{Kind: of.Kind, Namespace: of.Namespace, Name: of.Name}.String()
+			if isTouched(of) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 }

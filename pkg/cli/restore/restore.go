@@ -86,7 +86,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of long work: auto, plain, json or none")
 	o.Bind(flags)
 	_ = cmd.RegisterFlagCompletionFunc("only", cluster.CompleteObjects(s, &o.Connection)) // it fails only for no flag
-	cmd.ValidArgsFunction = terminal.CompleteFirst(cluster.CompleteRuns(s, &o.Connection))
+	cmd.ValidArgsFunction = terminal.CompleteFirst(o.complete)
 	return cmd
 }
 
