@@ -23,15 +23,19 @@ func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
 		return
 	}
 	cleaner, found := cleaners[0], &j.results[0]
-	arm := ""
-	if found.Action == v1alpha1.ActionScan && found.Matched > 0 && len(j.namespaces) == 0 {
-		arm = armHint(cleaner)
-	}
-	for _, hint := range []string{arm, j.next(cleaner, found, names)} {
+	for _, hint := range []string{j.arm(cleaner, found), j.next(cleaner, found, names)} {
 		if hint != "" {
 			fmt.Fprintf(j.ErrOut, "%s %s\n", j.Paint(j.ErrOut).Bold("hint:"), hint)
 		}
 	}
+}
+
+// arm is how to let a Cleaner act that only reports, where all is shown that it would touch.
+func (j *job) arm(cleaner *v1alpha1.Cleaner, found *result) string {
+	if found.Action != v1alpha1.ActionScan || found.Matched == 0 || len(j.namespaces) > 0 {
+		return ""
+	}
+	return armHint(cleaner)
 }
 
 // next is the next step. To let the operator act is proposed only for a Cleaner in a file of its own in which nothing
