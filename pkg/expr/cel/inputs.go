@@ -91,7 +91,7 @@ func (i Input) Absent() string {
 	case Logs:
 		return "logs are not read: set logSource in the selector"
 	}
-	return "nothing is found: set finding in the selector"
+	return "the selector looks for no finding: set finding in the selector"
 }
 
 func undeclared(name string) string { return fmt.Sprintf("undeclared reference to '%s'", name) }
