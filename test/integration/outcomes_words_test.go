@@ -71,7 +71,7 @@ func TestEveryWordIsExplainedAndCounted(t *testing.T) {
 			}
 			want := map[string]v1alpha1.RunCounts{
 				"acted": {Considered: 1, Matched: 1, Acted: 1}, "skipped": {Considered: 1, Matched: 1, Skipped: 1}, "failed": {Considered: 1, Matched: 1, Failed: 1},
-				"failed, beside matched": {Considered: 1, Failed: 1}, "skipped, beside matched": {Considered: 1, Skipped: 1}, "matched": {Considered: 1, Matched: 1},
+				"failed, but not matched": {Considered: 1, Failed: 1}, "skipped, but not matched": {Considered: 1, Skipped: 1}, "matched": {Considered: 1, Matched: 1},
 			}
 			run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: action}}
 			journal.Describe(run, 1, []object.Outcome{{Result: word}})
