@@ -89,8 +89,8 @@ func WrongMatching(source string) (what string, line int) {
 		if !ok || text.Value != "matching" || what != "" {
 			return
 		}
-		if what = constantOf(value); what != "" {
-			line = value.Line()
+		if typ := knownType(value); typ != "" && typ != aBoolean {
+			what, line = typ, value.Line()
 		}
 	}
 	visit(reflect.ValueOf(statements), func(node any) bool {
@@ -107,17 +107,4 @@ func WrongMatching(source string) (what string, line int) {
 		return false
 	})
 	return what, line
-}
-
-// constantOf is what a constant is that is neither true nor false. Empty for all else.
-func constantOf(value ast.Expr) string {
-	switch value.(type) {
-	case *ast.StringExpr:
-		return "a text"
-	case *ast.NumberExpr:
-		return "a number"
-	case *ast.TableExpr:
-		return "a table"
-	}
-	return ""
 }

@@ -14,7 +14,7 @@ import (
 // there is none, and where NoReturn does not judge.
 func NoTable(source, function string) (what string, line int) {
 	for _, result := range returned(source, function) {
-		if what = plain(result.value); what != "" {
+		if what = knownType(result.value); what != "" && what != aTable {
 			return what, result.line
 		}
 	}
@@ -103,15 +103,22 @@ func returned(source, function string) (results []result) {
 	return results
 }
 
-// plain is what a value is that is surely neither a table nor nothing. Empty for all else.
-func plain(value ast.Expr) string {
+const (
+	aBoolean = "a boolean"
+	aTable   = "a table"
+)
+
+// knownType is of what type a value surely is, as far as the text tells. Empty for all else.
+func knownType(value ast.Expr) string {
 	switch value.(type) {
 	case *ast.TrueExpr, *ast.FalseExpr, *ast.RelationalOpExpr, *ast.UnaryNotOpExpr:
-		return "a boolean"
+		return aBoolean
 	case *ast.NumberExpr:
 		return "a number"
 	case *ast.StringExpr:
 		return "a text"
+	case *ast.TableExpr:
+		return aTable
 	}
 	return ""
 }

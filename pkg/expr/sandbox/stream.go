@@ -113,7 +113,7 @@ func (st *Stream) Finish(ctx context.Context) error {
 
 // send lets the filled batch be judged, when a worker is free.
 func (st *Stream) send(ctx context.Context) error {
-	at := st.place(ctx)
+	at := st.freePlace(ctx)
 	if st.err != nil {
 		return st.err
 	}
@@ -130,8 +130,8 @@ func (st *Stream) send(ctx context.Context) error {
 	return nil
 }
 
-// place is where the next batch is judged. It waits for the oldest one when all workers have one.
-func (st *Stream) place(ctx context.Context) place {
+// freePlace is where the next batch is judged. It waits for the oldest one when all workers have one.
+func (st *Stream) freePlace(ctx context.Context) place {
 	clock := st.session.pool.clock
 	switch {
 	case len(st.flights) == 0:
