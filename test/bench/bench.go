@@ -127,6 +127,7 @@ func (t *trial) chosen() []variant {
 	for _, v := range all {
 		if t.wants(v) {
 			floors[v.floor] = true
+			floors[oneRequestName] = floors[oneRequestName] || v.target.server > 0
 		}
 	}
 	return slices.DeleteFunc(all, func(v variant) bool { return !floors[v.name] && !t.wants(v) })

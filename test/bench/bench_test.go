@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -140,13 +141,28 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// TestTargetOrOneRequest has an API server that a single request costs more than the target allows.
+func TestTargetOrOneRequest(t *testing.T) {
+	for name, c := range map[string]struct{ asked, oneRequest, want float64 }{
+		"cheap":                {0.8, 0.5, 0.8},
+		"dear":                 {0.8, 1.0, 1.1},
+		"not measured":         {0.8, 0, 0.8},
+		"no floor":             {0.8, math.NaN(), 0.8},
+		"no target of the CPU": {0, 1.0, 0},
+	} {
+		if got := (target{server: c.asked}).orOneRequest(c.oneRequest).server; math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 func TestRow(t *testing.T) {
 	samples := make([]sample, 3)
 	for i, ms := range []int{300, 100, 200} {
 		samples[i].Wall, samples[i].CPU = time.Duration(ms)*time.Millisecond, time.Second
 		samples[i].Server, samples[i].Memory = effort{2 * time.Second, 200 << 20, 39}, memory{Resident: 50 << 20, SharedOnce: 40 << 20, Anonymous: 10 << 20}
 	}
-	got := row(variant{name: "x", target: target{ratio: 1, memoryMB: 64}}, samples, []sample{{measured: measured{Wall: 400 * time.Millisecond}, Server: effort{CPU: 4 * time.Second}, Memory: memory{Resident: 50 << 20}}})
+	got := row(variant{name: "x", target: target{ratio: 1, memoryMB: 64}}, samples, []sample{{measured: measured{Wall: 400 * time.Millisecond}, Server: effort{CPU: 4 * time.Second}, Memory: memory{Resident: 50 << 20}}}, nil)
 	want := []string{"x", "0.20", "0.10-0.30", "0.50", "1.00", "2.00", "0.50", "200", "39", "50", "40", "10", "<= 1.0 x, 64 MB", "met"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -25,8 +25,13 @@ type target struct {
 	ratio    float64 // of the floor's wall time
 	memoryMB int64   // resident, all processes together; that of usual scripts is measured in the manager
 	growth   float64 // of the floor's resident memory
-	server   float64 // of the API server's CPU time for the floor
+	server   float64 // of the API server's CPU time for the floor; see also overOneRequest
 }
+
+// overOneRequest is how much of the API server's CPU time for a single request a run may always take. While objects
+// change, sending them once can cost the API server more than the share of the floor that is asked. No client can take
+// less then.
+const overOneRequest = 1.1
 
 // variant is one way to do the work.
 type variant struct {
@@ -46,6 +51,7 @@ type variant struct {
 
 const (
 	floorName       = "floor"
+	oneRequestName  = "floor in one request"
 	deleteFloorName = "deletes only"
 	patchFloorName  = "patches only"
 	streamFloorName = "stream of 20,000"
@@ -64,7 +70,7 @@ func readers() []variant {
 			proves: "The least for a client that pages through all Pods as text, 500 at a time, and looks at none: all ratios are to it.",
 		},
 		{
-			name: "floor in one request", work: pageThrough(wholePage),
+			name: oneRequestName, work: pageThrough(wholePage),
 			proves: "What the API server itself needs to send all Pods: what the rows below have above it is ours.",
 		},
 		{
