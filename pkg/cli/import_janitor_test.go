@@ -132,6 +132,7 @@ func TestImportOfJanitorsEnvironment(t *testing.T) {
 		},
 		"a flag wins":            {"--exclude-namespaces, d", "{name: EXCLUDE_NAMESPACES, value: c}", "notin (d)", "", codes.ExitDone},
 		"the last one wins":      {"", "{name: EXCLUDE_NAMESPACES, value: c}, {name: EXCLUDE_NAMESPACES, value: d}", "notin (d)", "", codes.ExitDone},
+		"how it runs":            {"--once, -d, --wait-after-delete=5, --parallelism, '2'", "", "notin (kube-system)", "", codes.ExitDone},
 		"all":                    {"--include-namespaces=all", "{name: INCLUDE_NAMESPACES, value: a}", "notin (kube-system)", "", codes.ExitDone},
 		"an empty one":           {"", "{name: INCLUDE_NAMESPACES}", "in (),kubernetes.io/metadata.name notin (kube-system)", "", codes.ExitDone},
 		"from elsewhere":         {"", from, "notin (kube-system)", unknown, codes.ExitPartial},

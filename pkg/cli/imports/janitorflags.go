@@ -131,7 +131,8 @@ func (f *janitorFlags) take( //nolint:cyclop // a flat switch over the flags of 
 	case "--delete-notification":
 		j.differs(d, at, "kube-janitor announces deletions with an Event; a Cleaner reports what it did in its notifications",
 			"add notifications, or forSeconds to the finding")
-	case "--once", "--debug", "--quiet", "--parallelism", "--rules-file": // how kube-janitor runs, not what it deletes
+	case "--once", "--debug", "-d", "--quiet", "-q", "--parallelism", "--rules-file", "--log-format",
+		"--wait-after-delete": // how kube-janitor runs, not what it deletes
 	default:
 		if strings.HasPrefix(name, "-") {
 			j.lost(d, at, terminal.Quoted(name)+" is not carried over: it is not known what it changes",
