@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -241,6 +242,14 @@ func TestWhyCompletes(t *testing.T) {
 		got := s.complete("why", begun)
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is completed to\n%s", begun, got)
+		}
+	}
+	for words, want := range map[string]string{
+		"cm -n " + s.namespace: "settings\n", "ns": s.namespace + "\n", "foo": ":4\n", "cm/a": ":4\n", "cm a": ":4\n",
+	} {
+		args := slices.Concat([]string{"__complete", "why", "--kubeconfig", s.kubeconfig}, strings.Fields(words), []string{""})
+		if got := call(t.Context(), t, "", nil, args...).out; !strings.Contains("\n"+got, "\n"+want) {
+			t.Errorf("what follows %q is completed to\n%s", words, got)
 		}
 	}
 }

@@ -116,6 +116,24 @@ func (s *Reading) serves(kind string) bool {
 	return false
 }
 
+// CompleteNames completes the names of a kind's objects, in the namespace if they have one.
+func (o *Flags) CompleteNames(ctx context.Context, word, namespace string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	job, err := o.Glance(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	kind, err := job.Kind(word)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if !kind.Namespaced {
+		namespace = ""
+	} else if namespace == "" && job.Dump == nil {
+		namespace = o.Connection.Namespace()
+	}
+	return job.Names(ctx, kind, namespace), cobra.ShellCompDirectiveNoFileComp
+}
+
 // CompleteObjects completes KIND/NAMESPACE/NAME, or KIND/NAME for objects without a namespace.
 func (o *Flags) CompleteObjects(
 	cmd *cobra.Command,

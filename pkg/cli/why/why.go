@@ -67,8 +67,23 @@ func Command(s *terminal.Session) *cobra.Command {
 		VarP(terminal.NewChoice(&o.output, "text", "json", "yaml"), "output", "o", "what to print: text, json or yaml")
 	o.BindAll(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("namespace", o.CompleteNamespaces) // it fails only for a flag that does not exist
-	cmd.ValidArgsFunction = terminal.CompleteFirst(o.CompleteObjects)
+	cmd.ValidArgsFunction = o.completeArgs
 	return cmd
+}
+
+// completeArgs completes KIND/NAMESPACE/NAME, and the name after a kind.
+func (o *options) completeArgs(
+	cmd *cobra.Command,
+	given []string,
+	begun string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
+	switch {
+	case len(given) == 0:
+		return o.CompleteObjects(cmd, given, begun)
+	case len(given) == 1 && !strings.Contains(given[0], "/"):
+		return o.CompleteNames(cmd.Context(), given[0], o.namespace)
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 // job is one call of why.
