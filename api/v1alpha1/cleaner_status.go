@@ -38,7 +38,7 @@ type CleanerStatus struct {
 	// +optional
 	Action Action `json:"action,omitempty"`
 
-	// dryRunReason says why action is Scan although spec says another. Absent when it is not.
+	// dryRunReason says why action is Scan although spec has another action. Absent when action is that of spec.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	DryRunReason string `json:"dryRunReason,omitempty"`
@@ -109,7 +109,7 @@ type RunTrigger string
 const (
 	// TriggerSchedule is the Cleaner's schedule.
 	TriggerSchedule RunTrigger = "Schedule"
-	// TriggerManual is the annotation RunRequestedAtAnnotation.
+	// TriggerManual is the annotation apps.projectsveltos.io/run-requested-at.
 	TriggerManual RunTrigger = "Manual"
 	// TriggerApproval is a CleanerApproval.
 	TriggerApproval RunTrigger = "Approval"

@@ -72,7 +72,8 @@ const (
 	ConsentRBAC TransformConsent = "RBAC"
 )
 
-// TransformOptions say what a Transform may change in addition to what every Transform may change.
+// TransformOptions allow a Transform to change owner references, finalizers or RBAC objects, which it may not change by
+// default.
 type TransformOptions struct {
 	// allow lists what a Transform may change only if it is in this list: OwnerReferences, Finalizers, and RBAC (Roles,
 	// ClusterRoles and their bindings). An object that would be changed in a way that is not allowed is left alone.
@@ -207,7 +208,8 @@ type CleanerSpec struct {
 	// +kubebuilder:pruning:PreserveUnknownFields
 	MergePatch *runtime.RawExtension `json:"mergePatch,omitempty"`
 
-	// transformOptions say what a Transform may change in addition to what every Transform may change.
+	// transformOptions allow a Transform to change owner references, finalizers or RBAC objects, which it may not change by
+	// default.
 	// +optional
 	TransformOptions *TransformOptions `json:"transformOptions,omitempty"`
 

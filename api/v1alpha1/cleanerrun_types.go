@@ -188,7 +188,7 @@ type CleanerRunStatus struct {
 	Settled int64 `json:"settled,omitempty"`
 
 	// objects are what became of the objects that matched or could not be judged, with the full messages; as many as fit
-	// into 256 KiB. When not all do, failures come first, and then those whose outcome is the rarest. While the run acts,
+	// into 256 KiB. If they do not all fit, failures come first, and then those whose outcome is the rarest. While the run acts,
 	// they are those that it leaves alone, as many as fit into 32 KiB.
 	// +optional
 	// +listType=atomic
@@ -198,8 +198,8 @@ type CleanerRunStatus struct {
 	// +optional
 	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
 
-	// otherObjects says where those objects are stored that objects has no room for. Only a run that touched nothing has
-	// it, such as a Scan. They take at most 8 MiB, and are kept for the two latest such runs of a Cleaner, or less long
+	// otherObjects says where the run stored the objects that do not fit into the field objects. Only a run that touched
+	// nothing has it, such as a Scan. They take at most 8 MiB, and are kept for the two latest such runs of a Cleaner, or less long
 	// when those of all Cleaners take too much. Absent when there are none, or when they could not be stored.
 	// +optional
 	OtherObjects *RunParts `json:"otherObjects,omitempty"`

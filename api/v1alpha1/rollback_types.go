@@ -18,7 +18,7 @@ type CopyStorage string
 const (
 	// StorageSecret keeps copies in Secrets of the operator's namespace.
 	StorageSecret CopyStorage = "Secret"
-	// StorageReport keeps copies as StorageSecret does, and also shows them in the Cleaner's Report, as k8s-cleaner did.
+	// StorageReport keeps copies in Secrets, and also shows them in the Cleaner's Report, as k8s-cleaner did.
 	// The Report does not show copies of Secrets.
 	StorageReport CopyStorage = "Report"
 	// StorageVolume keeps one file for each object and run below the directory that the operator was given. Copies of
@@ -110,7 +110,7 @@ func (c *Cleaner) MaxCopyBytes() int64 {
 }
 
 // RunIntent says where the list of objects that a run was going to touch is stored. Its parts are Secrets in namespace,
-// each with the labels RunLabel and PartLabel.
+// each with the labels apps.projectsveltos.io/run-uid and apps.projectsveltos.io/run-part.
 type RunIntent struct {
 	// namespace is the namespace of the Secrets.
 	// +required
@@ -139,14 +139,14 @@ type RunIntent struct {
 	Head string `json:"head"`
 }
 
-// RunParts says where the objects are stored that a record has no room for. Its parts are Secrets in namespace, each
-// with the labels RunLabel and PartLabel.
+// RunParts says where a run stored the objects that do not fit into its record. Its parts are Secrets in namespace, each
+// with the labels apps.projectsveltos.io/run-uid and apps.projectsveltos.io/run-part.
 type RunParts struct {
 	// namespace is the namespace of the Secrets.
 	// +required
 	Namespace string `json:"namespace"`
 
-	// attempt is what the names of the Secrets have in them besides the run's name.
+	// attempt is a part of the names of the Secrets, after the run's name.
 	// +required
 	Attempt string `json:"attempt"`
 
@@ -154,7 +154,7 @@ type RunParts struct {
 	// +required
 	Objects int64 `json:"objects"`
 
-	// parts is in how many Secrets they are.
+	// parts is how many Secrets hold them.
 	// +required
 	Parts int32 `json:"parts"`
 

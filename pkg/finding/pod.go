@@ -28,7 +28,7 @@ func podRows() []*row {
 	return []*row{
 		{
 			kind: pods, typ: v1alpha1.FindingFailed, actionable: true, body: true, ofOwned: true, look: lookFailedPod,
-			means: "it ended in failure, or was evicted, and no Job counts it; a custom resource that owns it may (Weak)",
+			means: "it ended in failure, or was evicted, and no Job counts it; if a custom resource owns it, that may count it, so the finding is Weak",
 		},
 		{
 			kind: pods, typ: v1alpha1.FindingFinished, actionable: true, body: true, look: lookFinishedPod,
@@ -44,8 +44,8 @@ func podRows() []*row {
 			crosses:    true,
 			reads:      []schema.GroupKind{nodes},
 			look:       lookUnhealthyPod,
-			means: "a container ran out of memory within the last day, or, unless a Deployment owns the Pod, crashes, has no image or no " +
-				"configuration; or it has been pending for 10 minutes, or its Node does not exist",
+			means: "a container ran out of memory within the last day; or it has been pending for 10 minutes; or its Node does not exist; or no " +
+				"Deployment owns it, and a container crashes, or has no image or no configuration",
 		},
 	}
 }

@@ -33,7 +33,7 @@ func roleRows() []*row {
 	}
 	role, clusterRole := namedRow(roles), namedRow(clusterRoles)
 	role.means = "no RoleBinding names it"
-	clusterRole.means = "no binding names it, and no ClusterRole that is used takes its rules"
+	clusterRole.means = "no binding names it, and no ClusterRole that is used aggregates its rules"
 	return []*row{role, clusterRole, binding("RoleBinding"), binding("ClusterRoleBinding")}
 }
 

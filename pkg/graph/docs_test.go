@@ -84,7 +84,7 @@ func rowsOf(sources []Source) (rows []string) {
 			add(path, "guessed from field names", "", "Learned")
 		}
 		for _, path := range s.Texts {
-			add(path, "what names stand in the text", "", "Weak")
+			add(path, "objects whose names are in the text", "", "Weak")
 		}
 		for _, r := range s.References {
 			add(r.Path, toColumn(r), namespaceColumn(r), furtherColumn(r))

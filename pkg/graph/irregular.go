@@ -70,7 +70,7 @@ var irregular = map[schema.GroupKind]irregularity{
 	storageClassKind: {
 		names: append([]schema.GroupKind{secretKind, storageClassKind}, inDrivers...),
 		tell:  tellParameters,
-		about: "`parameters` whose names end like the names of fields that name Secrets, for example `backendSecretName` (strength Learned); " +
+		about: "each of `parameters` whose key ends like a field for the name of a Secret, for example `backendSecretName` (strength Learned); " +
 			"the other texts for its driver may name ConfigMaps, PersistentVolumeClaims, Services and StorageClasses",
 	},
 	volumeKind: {

@@ -46,7 +46,7 @@ func (c *changes) addFlags(flags *pflag.FlagSet) {
 		"",
 		"look in the namespaces with these labels only, for example env=test",
 	)
-	flags.StringVar(&c.long, "for", "", "the time that the recipe has, for example 36h, 14d or 2w")
+	flags.StringVar(&c.long, "for", "", "the time to use instead of that of the recipe, for example 36h, 14d or 2w")
 	flags.StringVar(&c.when, "schedule", "", "when it runs, in cron syntax, for example '0 3 * * *'")
 	flags.StringVar(&c.as, "name", "", "the name of the Cleaner (default: that of the recipe)")
 	flags.Var(

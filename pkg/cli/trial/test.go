@@ -44,7 +44,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test DIR...",
 		Short: "Try Cleaners on objects in files, without a cluster",
-		Long: "Tries the Cleaner in each directory with a cleaner.yaml, below DIR too, on the objects beside it:\n\n" +
+		Long: "Tries the Cleaner of each directory in or below DIR that has a cleaner.yaml, on the objects in the other files of that directory:\n\n" +
 			"  matching.yaml      must match\n" +
 			"  non-matching.yaml  must not match\n" +
 			"  resources.yaml     what an aggregatedSelection looks at; then matching.yaml lists exactly what it must choose.\n" +
