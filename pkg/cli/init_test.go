@@ -67,9 +67,21 @@ func TestInitSuggests(t *testing.T) {
 		"crashlop": `did you mean "crash-looping-pods"?`, "crashloopingpods": `did you mean "crash-looping-pods"?`, "crash-lop": "crash-looping-pods",
 		"scaledwn": "recipes about it: scale-down-autoscalers, scale-down-workloads",
 		"unusd":    `did you mean "unused"?`, "-": "to see all", "": "to see all",
+		"CrashLoopBackOff": "crash-looping-pods", "ImagePullBackOff": "image-pull-errors",
 	} {
 		if got := call(t.Context(), t, "", nil, "init", name); got.code != 1 || !strings.Contains(got.errOut, want) {
 			t.Errorf("%s: exit %d, want %s in %s", name, got.code, want, got.errOut)
+		}
+	}
+}
+
+// TestInitSaysHowToArm: with another action than Scan, it says what the recipe advises before.
+func TestInitSaysHowToArm(t *testing.T) {
+	const advice = "note: before you apply it: Let it report, with `notifications`. Deleting an unhealthy workload does not fix it."
+	for action, want := range map[string]bool{"Delete": true, "Scan": false} {
+		got := call(t.Context(), t, "", nil, "init", "unhealthy-workloads", "--action", action)
+		if got.code != codes.ExitDone || strings.Contains(got.errOut, advice) != want {
+			t.Errorf("%s: exit %d, and it says: %s", action, got.code, got.errOut)
 		}
 	}
 }

@@ -138,7 +138,8 @@ func (c *changes) keepKinds(r *recipe, list *yamlnode.Node) error {
 		return nil
 	}
 	if r.cleaner.Spec.ResourcePolicySet.AggregatedSelection != "" {
-		return errors.New("--kind is not for it: its script looks at all its kinds together")
+		return errors.New("--kind is not for it: its script looks at all its kinds together; " +
+			"write it without --kind, and change its kinds and the script in the file")
 	}
 	for _, wanted := range c.kinds {
 		if !r.hasKind(wanted) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/config/recipes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
@@ -119,6 +120,9 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	for _, note := range notes {
 		o.Note("%s", note)
 	}
+	if o.changes.act != "" && o.changes.act != string(v1alpha1.ActionScan) {
+		o.Note("before you apply it: %s", strings.Join(strings.Fields(known[i].Arm), " "))
+	}
 	o.Note("to see what it would find: kubectl cleaner preview -f FILE")
 	return nil
 }
@@ -164,7 +168,7 @@ func misplaced(cmd *cobra.Command, flags []string, why string) (wrong []string) 
 // mistyped one without its ending begins other words.
 func unknown(known []recipe, name string) error {
 	hint := "to see all: kubectl cleaner init --list"
-	words := strings.FieldsFunc(name, func(c rune) bool { return c == '-' || c == ' ' })
+	words := wordsOf([]string{name})
 	about := namesOf(withWords(known, words))
 	var near []string
 	if len(about) == 0 || len(words) == 1 {
@@ -237,25 +241,4 @@ func refusals(problems []manifest.Problem) []error {
 		wrong = append(wrong, errors.New(strings.TrimPrefix(p.Field, "spec.resourcePolicySet.")+": "+words))
 	}
 	return wrong
-}
-
-// header is the README as a comment.
-func header(r *recipe, flags string) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "# From the recipe %s.\n", r.Name)
-	if flags != "" {
-		fmt.Fprintf(&out, "# It was written with %s.\n# If this text says something else, the Cleaner counts.\n", flags)
-	}
-	for _, section := range [][2]string{
-		{"Finds", r.Finds},
-		{"May also hit", r.AlsoHits},
-		{"Needs", r.Needs},
-		{"Arm it", r.Arm},
-	} {
-		out.WriteString("#\n# " + section[0] + ":\n")
-		for line := range strings.SplitSeq(section[1], "\n") {
-			out.WriteString(strings.TrimRight("#   "+line, " ") + "\n")
-		}
-	}
-	return out.String()
 }

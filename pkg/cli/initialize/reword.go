@@ -4,6 +4,7 @@
 package initialize
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -109,4 +110,25 @@ func times(r *recipe) (old []time.Duration) {
 		}
 	}
 	return old
+}
+
+// header is the README as a comment.
+func header(r *recipe, flags string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# From the recipe %s.\n", r.Name)
+	if flags != "" {
+		fmt.Fprintf(&out, "# It was written with %s.\n# If this text says something else, the Cleaner counts.\n", flags)
+	}
+	for _, section := range [][2]string{
+		{"Finds", r.Finds},
+		{"May also hit", r.AlsoHits},
+		{"Needs", r.Needs},
+		{"Arm it", r.Arm},
+	} {
+		out.WriteString("#\n# " + section[0] + ":\n")
+		for line := range strings.SplitSeq(section[1], "\n") {
+			out.WriteString(strings.TrimRight("#   "+line, " ") + "\n")
+		}
+	}
+	return out.String()
 }
