@@ -106,11 +106,15 @@ func (r *CleanerReconciler) validate(
 			)
 		}
 	}
-	if reason != "" {
-		round.sleep = recheck
-		refuse(cleaner, reason, message)
+	if reason == "" {
+		return mind, false, nil
 	}
-	return mind, reason != "", nil
+	round.sleep = recheck
+	if cleaner.IsSuspended() && !stalls(cleaner, reason) {
+		return " Mind: now it could not run: " + v1alpha1.Truncate(message, maxStatusMessage/2), false, nil
+	}
+	refuse(cleaner, reason, message)
+	return "", true, nil
 }
 
 // refuse says why the Cleaner does not run, also where users of k8s-cleaner look.
@@ -182,6 +186,9 @@ func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round
 		return true
 	}
 	if r.RequireServiceAccount && cleaner.Spec.ServiceAccountRef == nil { // the flag may be newer than what was found then
+		return true
+	}
+	if cleaner.IsSuspended() { // it is ready, whether or not what it needs is there
 		return true
 	}
 	if account := cleaner.Spec.ServiceAccountRef; account != nil && r.AccountRefused(*account) {

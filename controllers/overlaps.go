@@ -14,7 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// acting are the Cleaners that delete or change objects. They are listed once, and kept up to date by the
+// acting are the Cleaners that delete or change objects, and are not suspended. They are listed once, and kept up to date by the
 // reconciliation of each, so that no reconciliation has to list all Cleaners.
 type acting struct {
 	mu sync.Mutex
@@ -95,7 +95,7 @@ func (a *acting) keep(cleaner *v1alpha1.Cleaner) {
 func (a *acting) keepLocked(cleaner *v1alpha1.Cleaner) {
 	known, is := a.cleaners[cleaner.Name]
 	switch {
-	case cleaner.EffectiveAction() == v1alpha1.ActionScan:
+	case cleaner.EffectiveAction() == v1alpha1.ActionScan || cleaner.IsSuspended():
 		if is {
 			delete(a.cleaners, cleaner.Name)
 			a.version++

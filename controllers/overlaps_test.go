@@ -39,6 +39,8 @@ func TestOverlapWords(t *testing.T) {
 	t.Parallel()
 	const both = " Mind: it acts on the same objects as Cleaner %s; see kubectl cleaner doctor."
 	own := selecting("own", v1alpha1.ActionDelete, "ConfigMap", "shop")
+	suspended := selecting("a", v1alpha1.ActionDelete, "ConfigMap", "shop")
+	suspended.Spec.Suspend = new(true)
 	for name, test := range map[string]struct {
 		own    v1alpha1.Cleaner
 		others []v1alpha1.Cleaner
@@ -57,6 +59,7 @@ func TestOverlapWords(t *testing.T) {
 			[]v1alpha1.Cleaner{own, selecting("a", v1alpha1.ActionDelete, "ConfigMap", "shop")},
 			fmt.Sprintf(both, "a"),
 		},
+		"a suspended one": {own, []v1alpha1.Cleaner{suspended}, ""},
 		"several": {
 			own,
 			[]v1alpha1.Cleaner{

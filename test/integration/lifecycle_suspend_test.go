@@ -59,6 +59,24 @@ func TestSuspendedFromTheBeginning(t *testing.T) {
 	l.wantNext(first.Add(2 * day))
 }
 
+// TestSuspendedIsReadyWithoutItsKind: a GitOps tool need not wait for what a suspended Cleaner does not use.
+func TestSuspendedIsReadyWithoutItsKind(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.follow(b.cleaner(v1alpha1.ActionScan, func(c *v1alpha1.Cleaner) {
+		c.Spec.Suspend = new(true)
+		c.Spec.ResourcePolicySet.ResourceSelectors[0] = v1alpha1.ResourceSelector{Group: "example.org", Version: "v1", Kind: "Absent"}
+	}))
+	for range 2 { // the second time, nothing has changed
+		l.step()
+		wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonSuspended, "now it could not run: ", "Absent")
+		wantNotStalled(t, l.now)
+	}
+	l.suspend(false)
+	l.step()
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonUnknownKind)
+}
+
 func TestSuspendWhileARunWaits(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
