@@ -195,13 +195,14 @@ func TestPreviewSaysWhatADumpLacks(t *testing.T) {
 	for name, test := range map[string]struct{ selectors, lacks, says string }{
 		"selected":          {maps + `, {group: apps, version: v1, kind: Deployment}`, "Deployment.apps", "so what Cleaners would do with them is not known"},
 		"many selected":     {many, ten, "so what Cleaners would do with them is not known"},
+		"namespaces":        {`{group: "", version: v1, kind: ConfigMap, namespaceSelector: env=prod}`, "Namespace", "so what Cleaners would do with them is not known"},
 		"users":             {unused, sources, " more, so whether they use 1 object that may be unused is not known"},
 		"selected and used": {unused + `, {group: "", version: v1, kind: Pod}`, sources, "so what Cleaners would do with them, and whether they use 1 object that may be unused, is not known"},
 	} {
 		path := cleanerFile(t, dir, "maps", test.selectors, "  action: Scan\n")
 		got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
 		if got.code != codes.ExitPartial || !strings.Contains(got.errOut, "error: the manifests hold no "+test.lacks) || !strings.Contains(got.errOut, test.says) ||
-			strings.Count(got.errOut, "error:") != 1 || strings.Count(got.errOut, "\n") != 3 {
+			strings.Count(got.errOut, "error:") != 1 || strings.Count(got.errOut, "\n") != 3+strings.Count(got.errOut, "note: ") {
 			t.Errorf("%s: exit %d:\n%s%s", name, got.code, got.out, got.errOut)
 		}
 		if got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump, "--complete"); got.code != codes.ExitDone {

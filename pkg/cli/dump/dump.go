@@ -94,6 +94,7 @@ func (d *Cluster) Expect(cleaner *v1alpha1.Cleaner) (notes []string, missing []o
 				notes,
 				field+": the manifests hold no Namespace, so namespaceSelector selects none; add what kubectl get namespaces -o yaml prints",
 			)
+			missing = append(missing, d.served[schema.GroupVersion{Version: "v1"}]["Namespace"].Kind)
 		}
 	}
 	slices.Sort(notes)

@@ -309,7 +309,7 @@ func TestDumpExpect(t *testing.T) {
 	if diff := cmp.Diff(want, notes); diff != "" {
 		t.Error(diff)
 	}
-	if len(missing) != 2 || missing[0].Resource != "secrets" || missing[1].Resource != "certificates" {
+	if len(missing) != 3 || missing[0].Resource != "secrets" || missing[1].Resource != "namespaces" || missing[2].Resource != "certificates" {
 		t.Errorf("missing are %v", missing)
 	}
 	if got, err := found(t, d, cleaner.Spec.ResourcePolicySet.ResourceSelectors[2]); err != nil || got != nil {

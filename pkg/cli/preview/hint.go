@@ -32,7 +32,7 @@ func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
 
 // arm is how to let a Cleaner act that only reports, where all is shown that it would touch.
 func (j *job) arm(cleaner *v1alpha1.Cleaner, found *result) string {
-	if found.Action != v1alpha1.ActionScan || found.Matched == 0 || len(j.namespaces) > 0 {
+	if found.Action != v1alpha1.ActionScan || found.reported == 0 || len(j.namespaces) > 0 {
 		return ""
 	}
 	return armHint(cleaner)
@@ -67,6 +67,10 @@ func (j *job) nextOf(cleaner *v1alpha1.Cleaner, found *result, document *manifes
 		return fmt.Sprintf("before you apply it, look at what lint warns of: %s lint -f %s", terminal.Program, j.files[0])
 	case found.Action != v1alpha1.ActionScan && found.Matched > 0 && found.WouldAct == 0:
 		return "" // the operator would do nothing
+	case j.others > 0:
+		return fmt.Sprintf("kubectl apply -f %s would also apply %s; look at %s first", j.files[0],
+			terminal.Counted(j.others, "object")+" of this file that "+terminal.Plural(int64(j.others), "is", "are")+" no Cleaner",
+			terminal.Plural(int64(j.others), "it", "them"))
 	case document.File == j.files[0]: // else it is in a directory, or from the standard input
 		return fmt.Sprintf("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaner), j.files[0])
 	}

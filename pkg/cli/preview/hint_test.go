@@ -33,6 +33,11 @@ func TestNextStep(t *testing.T) {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
+	j.others = 1
+	const more = "kubectl apply -f a.yaml would also apply 1 object of this file that is no Cleaner; look at it first"
+	if got := j.next(cleaner, &result{Action: v1alpha1.ActionDelete, Considered: 8, Matched: 3, WouldAct: 3}, nil); got != more {
+		t.Errorf("of a file with another object: %q, want %q", got, more)
+	}
 	j.namespaces = []string{"shop"}
 	for acts, want := range map[int64]string{7: limit("7 of 8"), 3: ""} {
 		if got := j.next(cleaner, &result{Action: v1alpha1.ActionDelete, Considered: 8, Matched: 8, WouldAct: acts}, []string{"a"}); got != want {

@@ -118,6 +118,7 @@ func (j *job) readCleaners(ctx context.Context) ([]*v1alpha1.Cleaner, error) {
 				problems = append(problems, *almost)
 			}
 			if !is {
+				j.others++
 				continue
 			}
 			checked, err := checker.Check(ctx, d)

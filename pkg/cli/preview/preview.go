@@ -122,6 +122,8 @@ type job struct {
 	// documents are the Cleaners of files as they stand there, and warnings is how much lint warns of.
 	documents map[*v1alpha1.Cleaner]*manifest.Document
 	warnings  int
+	// others is how many objects of the files are no Cleaners.
+	others int
 	// missing are the kinds that Cleaners select and of which the manifests of --from hold nothing.
 	missing []object.Kind
 	// unknown is how many objects are found so only if nothing uses them that is missing from the manifests, and lacks is

@@ -43,6 +43,8 @@ type result struct {
 	unjudged, unread int64
 	// denied are those of Failed that the account of --as may not delete or change.
 	denied int64
+	// reported are those of Matched that no rule protects from a Delete.
+	reported int64
 	// drops says that the API server would drop a part of a change.
 	drops bool
 }
@@ -92,6 +94,9 @@ func (r *result) count(outcome object.Outcome, stopped bool) {
 	switch outcome.Result {
 	case v1alpha1.OutcomeMatched:
 		r.Matched++
+		if outcome.Detail == "" { // why it is protected
+			r.reported++
+		}
 	case v1alpha1.OutcomePlanned:
 		r.Matched++
 		if stopped {

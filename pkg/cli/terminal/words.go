@@ -48,7 +48,23 @@ func Counted(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return fmt.Sprintf("%d %s", n, severalOf(word))
+}
+
+// severalOf is the plural of a word or of a kind: objects, patches, copies, Ingresses, NetworkPolicies.
+func severalOf(word string) string {
+	hasEnd := func(ends ...string) bool {
+		return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(word, end) })
+	}
+	switch {
+	case hasEnd("Endpoints"):
+		return word
+	case hasEnd("s", "x", "ch", "sh"):
+		return word + "es"
+	case hasEnd("y") && !hasEnd("ay", "ey", "oy"):
+		return strings.TrimSuffix(word, "y") + "ies"
+	}
+	return word + "s"
 }
 
 // Plural is one or many, as n is.
@@ -112,7 +128,7 @@ func Grouped(n int64, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}
-	return Thousands(n) + " " + word + "s"
+	return Thousands(n) + " " + severalOf(word)
 }
 
 // Thousands writes 41500 as 41,500.

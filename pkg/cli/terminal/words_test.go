@@ -47,3 +47,14 @@ func TestKinds(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestCounted(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 patch": Counted(1, "patch"), "2 patches": Counted(2, "patch"), "3,000 Ingresses": Grouped(3000, "Ingress"), "2 copies": Grouped(2, "copy"),
+		"2 NetworkPolicies": Counted(2, "NetworkPolicy"), "2 days": Counted(2, "day"), "0 objects": Counted(0, "object"), "2 Endpoints": Counted(2, "Endpoints"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

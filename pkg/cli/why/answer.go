@@ -23,6 +23,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
@@ -144,6 +145,9 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 func (j *job) addFound(ctx context.Context, r *Result, used bool) {
 	r.Created = search.TimeOf(j.found.Created)
 	if owner, owned := graph.Controller(j.found.Parts()); owned {
+		if slices.ContainsFunc(j.Catalog.Kinds, func(k object.Kind) bool { return k.GroupKind() == owner.GroupKind && !k.Namespaced }) {
+			owner.Namespace = ""
+		}
 		r.Owner = owner.String()
 	}
 	if len(r.Findings) == 0 {
