@@ -14,8 +14,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// acting are the Cleaners that delete or change objects, and are not suspended. They are listed once, and kept up to date by the
-// reconciliation of each, so that no reconciliation has to list all Cleaners.
+// acting are the Cleaners that delete or change objects, and are not suspended. They are listed once, and kept up to
+// date by the reconciliation of each, so that no reconciliation has to list all Cleaners.
 type acting struct {
 	mu sync.Mutex
 	// cleaners are by name, with nothing but what says which objects they select. Nil until they were listed.

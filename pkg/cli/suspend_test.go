@@ -88,6 +88,17 @@ func TestCancel(t *testing.T) {
 	s.wants(s.call(t.Context(), nil, "cancel", run+"0"), codes.ExitError, "",
 		"error: there is no run \"unused-NS-SECONDS0\" that is going on\nhint: did you mean \"unused-NS-SECONDS\"?   [E-RUN-006]\n")
 
+	o.status(func(c *v1alpha1.Cleaner) {
+		c.Status.ActiveRun = nil
+		c.Status.Plan = &v1alpha1.WaitingPlan{PlanRef: v1alpha1.PlanRef{Run: run, Hash: "a"}, Objects: 1, ExpirationTime: nominal}
+	})
+	for _, name := range []string{run, c.Name} {
+		s.wants(s.call(t.Context(), nil, "cancel", name), codes.ExitError, "",
+			"error: run unused-NS-SECONDS is not going on: its plan waits for approval, and it touched nothing\n"+
+				"hint: to refuse the plan: kubectl cleaner reject unused-NS-SECONDS   [E-RUN-006]\n")
+	}
+	o.status(func(c *v1alpha1.Cleaner) { busy(c); c.Status.Plan = nil })
+
 	// One that waits leaves no record.
 	s.wants(s.call(t.Context(), meanwhile(func(waited int) {
 		if waited == 1 {

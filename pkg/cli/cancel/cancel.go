@@ -119,16 +119,18 @@ func (o *options) run(ctx context.Context, name string) error {
 
 // find finds the Cleaner whose active run has the name, or that has the name itself.
 func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Cleaner, error) {
-	var found *v1alpha1.Cleaner
-	var named bool
+	var found, named *v1alpha1.Cleaner
 	var active []string
 	err := cluster.List[v1alpha1.CleanerList](ctx, api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) {
-		named = named || c.Name == name
-		if run := c.Status.ActiveRun; run != nil {
+		run, plan := c.Status.ActiveRun, c.Status.Plan
+		if run != nil {
 			active = append(active, run.Name)
-			if run.Name == name || c.Name == name {
-				found = c
-			}
+		}
+		switch {
+		case run != nil && (run.Name == name || c.Name == name):
+			found = c
+		case c.Name == name || plan != nil && plan.Run == name:
+			named = c
 		}
 	})
 	switch {
@@ -138,24 +140,45 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 		return nil, cluster.RequestError("listing the Cleaners", err)
 	case found != nil:
 		return found, nil
-	case named:
-		return nil, terminal.Fail(
-			codes.RunNotFound,
-			fmt.Errorf("cleaner %q has no run that is going on or waits", name),
-			"its runs: "+terminal.Program+" runs "+name,
-		)
+	case named != nil:
+		return nil, nothingGoesOn(named)
 	}
 	if run, err := api.CleanerRun(ctx, name); err == nil {
-		return nil, terminal.Fail(
-			codes.RunNotFound,
-			fmt.Errorf("run %s has ended: %s", name, terminal.OneLine(run.Status.Message)),
-			"to undo what it did: "+terminal.Program+" restore "+name,
-		)
+		return nil, hasEnded(run)
 	}
 	return nil, terminal.Fail(
 		codes.RunNotFound,
 		fmt.Errorf("there is no run %q that is going on", name),
 		activeHint(name, active),
+	)
+}
+
+// hasEnded says that a run has ended, and how.
+func hasEnded(run *v1alpha1.CleanerRun) error {
+	hint := ""
+	if run.Status.Acted > 0 {
+		hint = "to undo what it did: " + terminal.Program + " restore " + run.Name
+	}
+	return terminal.Fail(
+		codes.RunNotFound,
+		fmt.Errorf("run %s has ended: %s", run.Name, terminal.OneLine(run.Status.Message)),
+		hint,
+	)
+}
+
+// nothingGoesOn says that a Cleaner has no run to cancel. One that made a plan has ended; the plan can be refused.
+func nothingGoesOn(c *v1alpha1.Cleaner) error {
+	if plan := c.Status.Plan; plan != nil {
+		return terminal.Fail(
+			codes.RunNotFound,
+			fmt.Errorf("run %s is not going on: its plan waits for approval, and it touched nothing", plan.Run),
+			"to refuse the plan: "+terminal.Program+" reject "+plan.Run,
+		)
+	}
+	return terminal.Fail(
+		codes.RunNotFound,
+		fmt.Errorf("cleaner %q has no run that is going on or waits", c.Name),
+		"its runs: "+terminal.Program+" runs "+c.Name,
 	)
 }
 

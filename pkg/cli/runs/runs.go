@@ -46,8 +46,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		Short: "List the runs of Cleaners, or what one run did, and until when it can be undone",
 		Long: "Lists the runs of a Cleaner, or of all Cleaners, the latest first: what they did, how many copies of objects they keep, and\n" +
 			"until when. A run that waits for its turn is listed as Waiting. kubectl cleaner restore RUN restores the objects.\n\n" +
-			"--waiting lists the runs whose plan waits for a person: kubectl cleaner approve RUN. -l lists the runs of the Cleaners with\n" +
-			"these labels.\n\n" +
+			"--waiting lists the runs whose plan waits for a person: kubectl cleaner approve RUN. -l selects Cleaners by label.\n\n" +
 			"With the name of a run, it prints what became of each object: first what failed, then what was done and what matched, and\n" +
 			"last what is protected. If there are more than --limit objects, it first counts them by outcome, kind and namespace.\n" +
 			"--limit 0 lists all objects. --diff compares the run with the one before it, also with -o json. With these flags, the name of a\n" +

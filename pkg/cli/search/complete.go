@@ -117,7 +117,10 @@ func (s *Reading) serves(kind string) bool {
 }
 
 // CompleteNames completes the names of a kind's objects, in the namespace if they have one.
-func (o *Flags) CompleteNames(ctx context.Context, word, namespace string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (o *Flags) CompleteNames(
+	ctx context.Context,
+	word, namespace string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	job, err := o.Glance(ctx)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -129,7 +132,7 @@ func (o *Flags) CompleteNames(ctx context.Context, word, namespace string) ([]co
 	if !kind.Namespaced {
 		namespace = ""
 	} else if namespace == "" && job.Dump == nil {
-		namespace = o.Connection.Namespace()
+		namespace = o.Namespace()
 	}
 	return job.Names(ctx, kind, namespace), cobra.ShellCompDirectiveNoFileComp
 }

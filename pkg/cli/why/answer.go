@@ -145,7 +145,8 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 func (j *job) addFound(ctx context.Context, r *Result, used bool) {
 	r.Created = search.TimeOf(j.found.Created)
 	if owner, owned := graph.Controller(j.found.Parts()); owned {
-		if slices.ContainsFunc(j.Catalog.Kinds, func(k object.Kind) bool { return k.GroupKind() == owner.GroupKind && !k.Namespaced }) {
+		global := func(k object.Kind) bool { return k.GroupKind() == owner.GroupKind && !k.Namespaced }
+		if slices.ContainsFunc(j.Catalog.Kinds, global) {
 			owner.Namespace = ""
 		}
 		r.Owner = owner.String()
