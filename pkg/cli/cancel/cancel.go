@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -122,14 +123,14 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 	var found, named *v1alpha1.Cleaner
 	var active []string
 	err := cluster.List[v1alpha1.CleanerList](ctx, api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) {
-		run, plan := c.Status.ActiveRun, c.Status.Plan
-		if run != nil {
-			active = append(active, run.Name)
+		run := ptr.Deref(c.Status.ActiveRun, v1alpha1.ActiveRun{}).Name
+		if run != "" {
+			active = append(active, run)
 		}
-		switch {
-		case run != nil && (run.Name == name || c.Name == name):
+		switch name {
+		case run:
 			found = c
-		case c.Name == name || plan != nil && plan.Run == name:
+		case c.Name, ptr.Deref(c.Status.Plan, v1alpha1.WaitingPlan{}).Run:
 			named = c
 		}
 	})
@@ -140,6 +141,8 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 		return nil, cluster.RequestError("listing the Cleaners", err)
 	case found != nil:
 		return found, nil
+	case named != nil && named.Status.ActiveRun != nil:
+		return named, nil
 	case named != nil:
 		return nil, nothingGoesOn(named)
 	}
