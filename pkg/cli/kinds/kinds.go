@@ -80,10 +80,15 @@ func (k *Known) Schema(gvk schema.GroupVersionKind) *spec.Schema {
 }
 
 // Wrong says why no cluster has a kind, and what may be meant. It is empty for a kind that exists, and for one of a
-// group that is not of Kubernetes.
+// group that is not of Kubernetes, unless the given schemas have a kind of that group that it may be meant for.
 func (k *Known) Wrong(gvk schema.GroupVersionKind) (message, hint string) {
 	minor, isRemoved := k.removed[gvk]
-	if _, ok := k.types[gvk]; ok || !k.isBuiltIn(gvk.Group) && !isRemoved || k.Schema(gvk) != nil {
+	_, ok := k.types[gvk]
+	if near := k.nearGiven(gvk); near != "" && !ok {
+		return fmt.Sprintf("the given schemas have no kind %s in group %s; did you mean %s?",
+			gvk.Kind, gvk.Group, terminal.Quoted(near)), ""
+	}
+	if ok || !k.isBuiltIn(gvk.Group) && !isRemoved || k.Schema(gvk) != nil {
 		return "", ""
 	}
 	there := gvk.GroupVersion().String()
@@ -117,6 +122,11 @@ func (k *Known) Meant(kind string) string {
 		names = append(names, other.Kind)
 	}
 	slices.Sort(names)
+	return meant(kind, names)
+}
+
+// meant is the one of the names that somebody meant, with another case, in the plural, or mistyped.
+func meant(kind string, names []string) string {
 	for _, name := range names {
 		if strings.EqualFold(kind, name) || strings.EqualFold(kind, name+"s") || strings.EqualFold(kind, name+"es") ||
 			strings.EqualFold(kind, strings.TrimSuffix(name, "y")+"ies") {

@@ -6,6 +6,9 @@ package kinds
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
@@ -73,18 +76,38 @@ func definition(raw []byte) (documents []object.JSON, err error) {
 		return nil, fmt.Errorf("reading the CustomResourceDefinition: %w", err)
 	}
 	for _, version := range crd.Spec.Versions {
-		schema := version.Schema.OpenAPIV3Schema
-		if schema == nil {
-			schema = map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
+		definition := version.Schema.OpenAPIV3Schema
+		if definition == nil {
+			definition = map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 		}
-		schema["x-kubernetes-group-version-kind"] = []map[string]string{
+		definition["x-kubernetes-group-version-kind"] = []map[string]string{
 			{"group": crd.Spec.Group, "version": version.Name, "kind": crd.Spec.Names.Kind},
 		}
-		document, err := json.Marshal(map[string]any{"components": map[string]any{"schemas": map[string]any{"it": schema}}})
+		document, err := json.Marshal(map[string]any{"components": map[string]any{"schemas": map[string]any{"it": definition}}})
 		if err != nil {
 			return nil, err
 		}
 		documents = append(documents, document)
 	}
 	return documents, nil
+}
+
+// nearGiven is the kind of the given schemas that one of the same group may be meant for, which they do not have.
+func (k *Known) nearGiven(gvk schema.GroupVersionKind) string {
+	var names []string
+	for _, document := range k.given {
+		for _, definition := range document.At("components", "schemas").Fields() {
+			for of := range definition.Field("x-kubernetes-group-version-kind").Elements() {
+				if of.Field("group").Text() != gvk.Group {
+					continue
+				}
+				if of.Field("kind").Text() == gvk.Kind {
+					return ""
+				}
+				names = append(names, of.Field("kind").Text())
+			}
+		}
+	}
+	slices.Sort(names)
+	return meant(gvk.Kind, names)
 }
