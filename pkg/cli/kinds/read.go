@@ -83,7 +83,8 @@ func definition(raw []byte) (documents []object.JSON, err error) {
 		definition["x-kubernetes-group-version-kind"] = []map[string]string{
 			{"group": crd.Spec.Group, "version": version.Name, "kind": crd.Spec.Names.Kind},
 		}
-		document, err := json.Marshal(map[string]any{"components": map[string]any{"schemas": map[string]any{"it": definition}}})
+		schemas := map[string]any{"it": definition}
+		document, err := json.Marshal(map[string]any{"components": map[string]any{"schemas": schemas}})
 		if err != nil {
 			return nil, err
 		}
