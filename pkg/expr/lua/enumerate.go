@@ -89,7 +89,7 @@ func (b *sandbox) afterField(l *lazy, key gopher.LValue) (i int, ok bool) {
 		return last + 1, true
 	}
 	i = slices.IndexFunc(level, func(s span) bool { return s.isNamed(raw, string(name)) })
-	return i + 1, i >= 0
+	return i + 1, i >= 0 && raw[level[i].value] != 'n' // in a plain table there is no field that is null
 }
 
 // keyOf is the key of the i-th field or element, which pairs has come to.
