@@ -120,7 +120,7 @@ func TestImportOfJanitorsEnvironment(t *testing.T) {
 	t.Parallel()
 	const unknown = `standard input:11: warning: kube-janitor: spec.template.spec.containers[0].env[0].valueFrom: ` +
 		`INCLUDE_NAMESPACES is not carried over: its value is kept elsewhere   [W-IMP-001]` + "\n" +
-		"  hint: write the text itself as its value, and import again\n"
+		"  hint: write the text itself as its value, and import again: the Cleaners select nothing because of their condition flags-not-carried-over\n"
 	const from = "{name: INCLUDE_NAMESPACES, valueFrom: {configMapKeyRef: {name: a, key: b}}}"
 	for name, test := range map[string]struct {
 		args, env, namespaces, want string

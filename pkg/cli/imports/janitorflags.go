@@ -23,7 +23,9 @@ type janitorFlags struct {
 	// inNamespaces and notInNamespaces are names; nil when nothing is said.
 	inNamespaces, notInNamespaces []string
 	dryRun, hasInterval           bool
-	found                         *manifest.Document
+	// unknown is true when a flag may narrow what kube-janitor looks at, and its value is not known.
+	unknown bool
+	found   *manifest.Document
 }
 
 // read reads the arguments of a workload that runs kube-janitor. It is false for anything else.
@@ -50,17 +52,27 @@ func (f *janitorFlags) read(j *job, d *manifest.Document) bool {
 
 // readArguments returns the flags that are given.
 func (f *janitorFlags) readArguments(j *job, d *manifest.Document, at string) (given []string) {
-	_, args := d.Find(at + ".args")
-	for n := 0; args != nil && n < len(args.Content); n++ {
-		name, value, joined := strings.Cut(manifest.Meant(args.Content[n]).Value, "=")
-		if !joined && n+1 < len(args.Content) && !strings.HasPrefix(manifest.Meant(args.Content[n+1]).Value, "-") {
-			value = manifest.Meant(args.Content[n+1]).Value
+	line := commandLine(d, at)
+	if text := shellText(line); text != nil {
+		f.unknown = true
+		j.lost(d, text.field, "is not carried over: flags in the text of a shell are not read",
+			"write the flags of kube-janitor as a list in args, and import again: "+unknownFlags)
+		return nil
+	}
+	line = afterProgram(line)
+	for n, w := range line {
+		name, value, joined := strings.Cut(w.text, "=")
+		if !joined && n+1 < len(line) && !strings.HasPrefix(line[n+1].text, "-") {
+			value = line[n+1].text
 		}
-		f.take(j, d, fmt.Sprintf("%s.args[%d]", at, n), name, value)
+		f.take(j, d, w.field, name, value)
 		given = append(given, name)
 	}
 	return given
 }
+
+// unknownFlags follows when it is not known at what kube-janitor looks.
+const unknownFlags = "the Cleaners select nothing because of their condition flags-not-carried-over"
 
 // janitorVariables are those that kube-janitor reads. Each is the default of a flag.
 var janitorVariables = []string{"INCLUDE_RESOURCES", "EXCLUDE_RESOURCES", "INCLUDE_NAMESPACES", "EXCLUDE_NAMESPACES"}
@@ -84,8 +96,9 @@ func (f *janitorFlags) readEnvironment(j *job, d *manifest.Document, at string, 
 		switch {
 		case slices.Contains(given, flag):
 		case from != nil:
+			f.unknown = true
 			j.lost(d, field+".valueFrom", name.Value+" is not carried over: its value is kept elsewhere",
-				"write the text itself as its value, and import again")
+				"write the text itself as its value, and import again: "+unknownFlags)
 		default:
 			text := "" // the kubelet's default
 			if _, value := manifest.Child(entry, "value"); value != nil {
@@ -157,6 +170,9 @@ func (f *janitorFlags) limit(c *v1alpha1.Cleaner) {
 	}
 	selectors := c.Spec.ResourcePolicySet.ResourceSelectors
 	for i := range selectors {
+		if f.unknown {
+			add(&selectors[i], "flags-not-carried-over", "false")
+		}
 		switch {
 		case selectors[i].Kind == "Namespace":
 			if f.inNamespaces != nil {
