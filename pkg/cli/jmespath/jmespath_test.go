@@ -47,7 +47,7 @@ func TestConditions(t *testing.T) {
 		"metadata.creationTimestamp > '2018-06-04'": true, "metadata.creationTimestamp > '2024-05-06T07:08:09Z'": false,
 		"'2024-05-06T07:08:09Z' >= metadata.creationTimestamp": true, "metadata.creationTimestamp < '2024-05-06'": false,
 		"metadata.labels.app < 'x'": true, "metadata.labels.other < 'x'": false, "metadata.labels.empty <= ''": true,
-		"metadata.labels.app": true, "metadata.labels.other": false, "!metadata.labels.other": true, "!(metadata.labels.app)": false,
+		"metadata.labels.app": true, "metadata.labels.other": false, "!(metadata.labels.other)": true, "!spec": false, "!none": true, "!(metadata.labels.app)": false,
 		"metadata.labels.empty":                               false,
 		`metadata.labels."app.kubernetes.io/name" == 'it\'s'`: true, `metadata.labels."app.kubernetes.io/none" == 'x'`: false,
 		"metadata.annotations.a == 'x'": false,
@@ -89,7 +89,10 @@ func TestRefused(t *testing.T) {
 		"contains(a, b)": "contains takes a field and a text", "(a": "the end stands where ) is expected",
 		"f(a": "the end stands where , or ) is expected", "'a": "' has no end",
 		"`{`": "`{` is no JSON", "a == `{\"b\": 1}`": "a value of this type is not known", "_context.random": "_context is known only here",
-		"@.a":       `"@" is not known here`,
+		"@.a": `"@" is not known here`,
+		// ! binds tighter than the . behind it.
+		"!a.b":           "!a.b is never true, because JMESPath reads the ! first; if you mean !(a.b), write that",
+		`c && !a[0]."b"`: `!a[0]."b" is never true`, "!(!a.b)": "!a.b is never true", "!!a.b": "!a.b is never true", "!a[]": "!a[] is never true",
 		"!a == 'x'": "a comparison is known only of a field", "a[99999999999999999999]": "out of range", "\"a\\q\"": "invalid character",
 		strings.Repeat("(", 60) + "a" + strings.Repeat(")", 60): "nested more than 50 levels",
 	} {

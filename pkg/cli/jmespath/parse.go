@@ -8,6 +8,8 @@ package jmespath
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Expr is a parsed expression: one of Path, Literal, Not, Binary and Call.
@@ -111,8 +113,7 @@ func (p *parser) unary() (Expr, error) {
 	t := p.next()
 	switch {
 	case t.kind == operator && t.text == "!":
-		of, err := p.unary()
-		return Not{of}, err
+		return p.not()
 	case t.kind == operator && t.text == "(":
 		return p.group()
 	case t.kind == literal:
@@ -123,6 +124,27 @@ func (p *parser) unary() (Expr, error) {
 		return p.path(t.text)
 	}
 	return nil, fmt.Errorf("%s stands where a field, a text or a function is expected", t)
+}
+
+// not reads what stands behind a !. In JMESPath, ! binds tighter than . and []: the rest of the path is that of true or
+// false, which is null.
+func (p *parser) not() (Expr, error) {
+	start := p.at
+	of, err := p.unary()
+	if _, isPath := of.(Path); err != nil || !isPath || p.tokens[start].kind != name {
+		return Not{of}, err
+	}
+	text := ""
+	for _, t := range p.tokens[start:p.at] {
+		if t.quoted {
+			t.text = t.String()
+		}
+		text += t.text
+	}
+	if strings.Contains(text, "[]") || slices.ContainsFunc(p.tokens[start:p.at], token.isDot) {
+		return nil, fmt.Errorf("!%s is never true, because JMESPath reads the ! first; if you mean !(%s), write that", text, text)
+	}
+	return Not{of}, nil
 }
 
 // group reads what stands behind a (, and the ) that ends it.

@@ -35,6 +35,8 @@ func (t token) String() string {
 	return strconv.Quote(t.text)
 }
 
+func (t token) isDot() bool { return t.kind == operator && t.text == "." }
+
 func scan(text string) (tokens []token, err error) {
 	for rest := strings.TrimLeft(text, " \t\r\n"); ; rest = strings.TrimLeft(rest, " \t\r\n") {
 		if rest == "" {
