@@ -200,7 +200,8 @@ func (c *condition) compare(e jmespath.Expr) (string, error) {
 	if c.Operator == "Equals" && reflect.DeepEqual(fallback, c.Value) {
 		return "!(" + strings.Join(f.Guards, " && ") + ") || " + holds, nil
 	}
-	otherwise, err := c.holds(jmespath.Field{Value: text, IsText: true})
+	_, isText := fallback.(string)
+	otherwise, err := c.holds(jmespath.Field{Value: text, IsText: isText})
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,73 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const conditionPolicy = "apiVersion: kyverno.io/v2\nkind: ClusterCleanupPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
+	"  match: {any: [{resources: {kinds: [example.com/v1/Thing]}}]}\n  conditions: {all: [{key: '{{ target.%s }}', operator: %s, value: %s}]}\n"
+
+// TestImportComparesAsKyverno: durations and quantities by value, and what is one of several by its text.
+func TestImportComparesAsKyverno(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		operator, value string
+		// matching and other are values of the field, as JSON, that Kyverno selects and that it does not.
+		matching, other []string
+	}{
+		{"NotEquals", "1h", []string{`"61m"`, `"x"`, `"5m"`}, []string{`"1h"`, `"60m"`, `"3600s"`, `"2"`, `"1.5.s"`}},
+		{"Equals", "1h", []string{`"1h"`, `"60m"`}, []string{`"61m"`, `"x"`, `"2"`}},
+		{"NotEquals", "2Gi", []string{`"2"`, `"1Gi"`, `"x"`}, []string{`"2Gi"`, `"2048Mi"`}},
+		{"Equals", "2Gi", []string{`"2Gi"`, `"2048Mi"`}, []string{`"2"`, `"x"`}},
+		{"NotEquals", "5m", []string{`"6m"`, `"1"`, `"x"`}, []string{`"5m"`, `"300s"`, `"0.005"`}},
+		{"NotEquals", "'1'", []string{`"2"`, `"1s"`, `"x"`}, []string{`"1"`, `"1000m"`, `"1.0"`}},
+		{"NotEquals", "prod", []string{`"x"`, `""`}, []string{`"prod"`, `"2"`, `"2Gi"`}},
+		{"NotEquals", "''", []string{`"x"`, `"2"`}, []string{`""`}},
+		{"Equals", "'5*'", []string{`"5x"`}, []string{`"5"`, `"6x"`}},
+		{"AnyNotIn", "[1h, 2]", []string{`"60m"`, `3`, `["2", "x"]`}, []string{`"1h"`, `2`, `"2"`, `["2", "1h"]`, `"1*"`, `{}`}},
+		{"AllNotIn", "[a.test]", []string{`["b.test"]`}, []string{`"*.test"`, `["b.test", "*.test"]`}},
+		{"AnyIn", "['2', true]", []string{`2`, `"2"`, `true`, `["x", 2]`}, []string{`3`, `["x"]`, `false`}},
+		{"In", "[a, b]", []string{`["a", "b"]`, `"a"`}, []string{`["a", "x"]`, `"x"`}},
+	} {
+		got := call(t.Context(), t, fmt.Sprintf(conditionPolicy, "spec.f", test.operator, test.value), nil, "import", "kyverno", "-")
+		if got.code != codes.ExitDone {
+			t.Errorf("%s %s: exit %d:\n%s", test.operator, test.value, got.code, got.errOut)
+			continue
+		}
+		var c v1alpha1.Cleaner
+		must(t, yaml.Unmarshal([]byte(got.out), &c))
+		program, err := cel.Compile(c.Spec.ResourcePolicySet.ResourceSelectors[0].MatchConditions)
+		must(t, err)
+		for i, field := range append(test.matching, test.other...) {
+			o := object.Object{Raw: []byte(`{"metadata": {"name": "a"}, "spec": {"f": ` + field + `}}`)}
+			is, _, err := program.NewRun(now).Evaluate(t.Context(), o)
+			if want := i < len(test.matching); is != want || want && err != nil {
+				t.Errorf("%s %s of %s is %t (%v), want %t:\n%s", test.operator, test.value, field, is, err, want, got.out)
+			}
+		}
+	}
+}
+
+// TestImportOfTextsThatAreLists to Kyverno, or ranges, or of no use to its operator.
+func TestImportOfTextsThatAreLists(t *testing.T) {
+	t.Parallel()
+	for operator, value := range map[string]string{"AnyNotIn": "10-20", "AllNotIn": "'5'", "NotIn": "x", "AnyIn": `'["a"]'`} {
+		got := call(t.Context(), t, fmt.Sprintf(conditionPolicy, "spec.f", operator, value), nil, "import", "kyverno", "-")
+		want := fmt.Sprintf("%s is not known with the text %q: write a list", operator, strings.Trim(value, "'"))
+		if got.code != codes.ExitPartial || !strings.Contains(got.errOut, want) || !strings.Contains(got.out, `expression: "false"`) {
+			t.Errorf("%s: exit %d, want %q:\n%s%s", operator, got.code, want, got.out, got.errOut)
+		}
+	}
+}
