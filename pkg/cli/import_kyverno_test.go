@@ -71,3 +71,17 @@ func TestImportOfTextsThatAreLists(t *testing.T) {
 		}
 	}
 }
+
+// TestImportOfUnguardedFields warns of conditions that fail on some objects, as lint does.
+func TestImportOfUnguardedFields(t *testing.T) {
+	t.Parallel()
+	const policy = "apiVersion: policies.kyverno.io/v1\nkind: DeletingPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
+		"  matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], resources: [pods]}]}\n  conditions:\n  - name: foo\n" +
+		"    expression: object.metadata.labels.foo == 'x'\n"
+	got := call(t.Context(), t, policy, nil, "import", "kyverno", "-")
+	const want = `standard input:9: warning: a: the condition "foo": object.metadata.labels, object.metadata.labels.foo may be missing in a Pod; ` +
+		"then the condition fails, and "
+	if got.code != codes.ExitDone || !strings.Contains(got.errOut, want) || !strings.Contains(got.errOut, "[W-CEL-001]") {
+		t.Errorf("exit %d, want %q:\n%s", got.code, want, got.errOut)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	builtin "github.com/kubecleaner/kubecleaner/pkg/cli/kinds"
@@ -34,6 +35,7 @@ func (j *job) passes(ctx context.Context, by linter, d *draft) (bool, error) {
 		}
 		dropped, failed := j.dropUnfit(d, checked.Problems)
 		if !dropped || failed {
+			j.tellMissing(d, checked.Problems)
 			return !failed, nil
 		}
 		if d.node != nil {
@@ -66,29 +68,54 @@ func (j *job) dropUnfit(d *draft, problems []manifest.Problem) (dropped, failed 
 	return dropped, failed
 }
 
-// dropCondition puts a hole in the place of a translated condition that is wrong. It is false for any other problem.
-func (j *job) dropCondition(d *draft, p manifest.Problem) bool {
+// conditionAt is the condition whose expression is a field, and its selector. Nil for any other field.
+func (d *draft) conditionAt(field string) (*v1alpha1.MatchCondition, *v1alpha1.ResourceSelector) {
 	selectors := d.cleaner.Spec.ResourcePolicySet.ResourceSelectors
 	for i := range selectors {
 		conditions := selectors[i].MatchConditions
 		for n := range conditions {
-			field := fmt.Sprintf("spec.resourcePolicySet.resourceSelectors[%d].matchConditions[%d].expression", i, n)
-			if p.Field != field || conditions[n].Expression == "false" {
-				continue
+			if field == fmt.Sprintf("spec.resourcePolicySet.resourceSelectors[%d].matchConditions[%d].expression", i, n) {
+				return &conditions[n], &selectors[i]
 			}
-			was := conditions[n]
-			conditions[n].Name, conditions[n].Expression = unused("not-carried-over-"+nameOf(was.Name), conditions), "false"
-			j.lostAt(
-				d.from,
-				cmp.Or(j.origins[origin{d.from, was.Expression}], d.line),
-				fmt.Sprintf("the condition %q is not carried over for the kind %s: %s: %s",
-					was.Name, selectors[i].Kind, was.Expression, p.Message),
-				fmt.Sprintf(holeHint, conditions[n].Name),
-			)
-			return true
 		}
 	}
-	return false
+	return nil, nil
+}
+
+// lineOf is where a translated condition comes from.
+func (j *job) lineOf(d *draft, expression string) int {
+	return cmp.Or(j.origins[origin{d.from, expression}], d.line)
+}
+
+// dropCondition puts a hole in the place of a translated condition that is wrong. It is false for any other problem.
+func (j *job) dropCondition(d *draft, p manifest.Problem) bool {
+	c, s := d.conditionAt(p.Field)
+	if c == nil || c.Expression == "false" {
+		return false
+	}
+	was := *c
+	c.Name, c.Expression = unused("not-carried-over-"+nameOf(was.Name), s.MatchConditions), "false"
+	j.lostAt(
+		d.from,
+		j.lineOf(d, was.Expression),
+		fmt.Sprintf("the condition %q is not carried over for the kind %s: %s: %s", was.Name, s.Kind, was.Expression, p.Message),
+		fmt.Sprintf(holeHint, c.Name),
+	)
+	return true
+}
+
+// tellMissing warns of carried conditions that fail on some objects: a run that meets one touches nothing.
+func (j *job) tellMissing(d *draft, problems []manifest.Problem) {
+	for _, p := range problems {
+		if p.Code != codes.CELMissing || d.node != nil {
+			continue
+		}
+		if c, _ := d.conditionAt(p.Field); c != nil {
+			at := d.from.At("", p.Code, fmt.Sprintf("the condition %q: %s", c.Name, p.Message), p.Hint)
+			at.Line = cmp.Or(j.lineOf(d, c.Expression), at.Line)
+			j.problems = append(j.problems, at)
+		}
+	}
 }
 
 // refused says why a Cleaner is not written, at the line of the source.
