@@ -46,3 +46,72 @@ func TestImportOfJanitorsCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestImportOfCronJobs that run kube-janitor: the Cleaners run when they do.
+func TestImportOfCronJobs(t *testing.T) {
+	t.Parallel()
+	const workload = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: janitor}\nspec:\n  SPEC\n  jobTemplate: {spec: {template: {spec: {containers: [" +
+		"{name: a, image: kube-janitor, args: [--once, --interval=60]}]}}}}\n"
+	for spec, test := range map[string]struct{ want, says string }{
+		"schedule: '5 4 * * *'": {"  schedule: 5 4 * * *\n  action: Scan\n", ""},
+		"schedule: '5 4 * * *'\n  timeZone: Europe/Rome\n  suspend: true": {
+			"  suspend: true\n", "standard input:7: note: janitor: spec.suspend: is true, so the Cleaners are suspended, too",
+		},
+		"schedule: '5 4 * * *'\n  timeZone: Europe/Rome": {"  timeZone: Europe/Rome\n", ""},
+		"schedule: '5 24 * * *'": {
+			"  schedule: '*/10 * * * *'\n", `standard input:5: warning: janitor: spec.schedule: is not carried over: schedule "5 24 * * *" `,
+		},
+	} {
+		got := call(t.Context(), t, strings.Replace(workload, "SPEC", spec, 1)+janitorRule, nil, "import", "kube-janitor", "-")
+		if strings.Count(got.out, test.want) != 2 || !strings.Contains(got.errOut, test.says) || strings.Contains(got.errOut, "looks every") ||
+			(got.code == codes.ExitPartial) != strings.Contains(test.says, "warning") {
+			t.Errorf("%s: exit %d, want %q and %q:\n%s%s", spec, got.code, test.want, test.says, got.out, got.errOut)
+		}
+	}
+}
+
+// TestImportMissesRules that the workload names.
+func TestImportMissesRules(t *testing.T) {
+	t.Parallel()
+	const want = "standard input:10: warning: kube-janitor: spec.template.spec.containers[0].args[0]: the rules of /config/rules.yaml are not carried over: " +
+		"no rules file and no ConfigMap with rules was found   [W-IMP-001]\n" +
+		"  hint: give the rules file, or the ConfigMap with it, and this manifest as files, and import again\n"
+	workload := fmt.Sprintf(janitorWorkload, "--rules-file=/config/rules.yaml", "")
+	if got := call(t.Context(), t, workload, nil, "import", "kube-janitor", "-"); got.code != codes.ExitPartial || !strings.Contains(got.errOut, want) {
+		t.Errorf("exit %d, want %q:\n%s", got.code, want, got.errOut)
+	}
+	if got := call(t.Context(), t, workload+janitorRule, nil, "import", "kube-janitor", "-"); got.code != codes.ExitDone {
+		t.Errorf("with the rules, exit %d:\n%s", got.code, got.errOut)
+	}
+	rule := strings.Replace(janitorRule, "  resources: [deployments, configmaps, persistentvolumeclaims, events]\n", "  resources: []\n", 1)
+	const empty = "standard input:14: warning: rule a: has no resources, so no Cleaner was written"
+	if got := call(t.Context(), t, workload+rule, nil, "import", "kube-janitor", "-"); got.code != codes.ExitPartial || !strings.Contains(got.errOut, empty) {
+		t.Errorf("without resources, exit %d:\n%s", got.code, got.errOut)
+	}
+}
+
+// TestImportOfVariablesInFlags is one warning, whatever the number of selectors.
+func TestImportOfVariablesInFlags(t *testing.T) {
+	t.Parallel()
+	text := fmt.Sprintf(janitorWorkload, "--include-namespaces=$(NS)", "{name: NS, value: a}") + janitorRule
+	got := call(t.Context(), t, text, nil, "import", "kube-janitor", "-")
+	const want = "args[0]: --include-namespaces is not carried over: $(NS) stands for a value that is kept elsewhere"
+	if got.code != codes.ExitPartial || strings.Count(got.errOut, "warning") != 1 || !strings.Contains(got.errOut, want) ||
+		!strings.Contains(got.out, "name: flags-not-carried-over\n") {
+		t.Errorf("exit %d, want %q:\n%s%s", got.code, want, got.out, got.errOut)
+	}
+}
+
+// TestImportOfOwnedObjects: KubeCleaner reads no annotation of theirs.
+func TestImportOfOwnedObjects(t *testing.T) {
+	t.Parallel()
+	owned := strings.Replace(markedSecret, "  name: marked\n", "  name: marked\n  ownerReferences: [{apiVersion: v1, kind: Pod, name: a, uid: b}]\n", 1)
+	for text, want := range map[string]string{
+		markedSecret: "note: kube-janitor also reads the annotations of objects that belong to another object; KubeCleaner does not: annotate the owner instead",
+		owned:        "note: 1 object with an annotation of kube-janitor belongs to another object: KubeCleaner reads no annotation there; annotate the owner instead",
+	} {
+		if got := call(t.Context(), t, text, nil, "import", "kube-janitor", "-"); got.code != codes.ExitDone || strings.Count(got.errOut, want) != 1 {
+			t.Errorf("exit %d, want %q:\n%s", got.code, want, got.errOut)
+		}
+	}
+}

@@ -27,12 +27,14 @@ func (j *job) janitor(docs []*manifest.Document) (drafts []*draft, err error) {
 	for _, d := range docs {
 		all.read(d)
 	}
+	all.missRules()
 	flags, action := all.flags, v1alpha1.ActionDelete
 	if flags.dryRun {
 		action = v1alpha1.ActionScan
 	}
 	add := func(from *manifest.Document, line int, what string, c *v1alpha1.Cleaner) {
 		flags.limit(c)
+		flags.plan(c)
 		text, failed := textOf(c)
 		if failed != nil {
 			err = failed
@@ -46,6 +48,7 @@ func (j *job) janitor(docs []*manifest.Document) (drafts []*draft, err error) {
 	}
 	if c, from := all.marks(); c != nil {
 		add(from, 0, "the annotations of kube-janitor", c)
+		all.tellOwned()
 	}
 	if len(drafts) > 0 && !flags.hasInterval {
 		j.differsAll("kube-janitor looks every 30 seconds, and the Cleaners every 10 minutes: change spec.schedule if that is too seldom")
@@ -58,6 +61,8 @@ type janitorInput struct {
 	*job
 	rules []*rule
 	flags janitorFlags
+	// hasRules is true when there was a rules file, also one that cannot be read.
+	hasRules bool
 	// marked are the objects that bear its annotations, and first is the first thing that was given.
 	marked []*manifest.Document
 	first  *manifest.Document
@@ -73,6 +78,14 @@ func (in *janitorInput) read(d *manifest.Document) {
 			in.seen(d)
 		}
 		in.readMarks(d)
+	}
+}
+
+// missRules says that kube-janitor reads rules that were not given.
+func (in *janitorInput) missRules() {
+	if f := in.flags; f.rulesFile != "" && !in.hasRules {
+		in.lost(f.found, f.rulesField, "the rules of "+f.rulesFile+" are not carried over: no rules file and no ConfigMap with rules was found",
+			"give the rules file, or the ConfigMap with it, and this manifest as files, and import again")
 	}
 }
 

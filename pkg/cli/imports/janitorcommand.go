@@ -4,13 +4,16 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
 // word is one of the command line of a container, and the field in which it stands.
@@ -54,4 +57,51 @@ func shellText(line []word) *word {
 		}
 	}
 	return nil
+}
+
+// isElsewhere reports whether a list of names is that of a variable, which only the kubelet knows.
+func (f *janitorFlags) isElsewhere(j *job, d *manifest.Document, at, name, value string) bool {
+	if !listFlag.MatchString(name) || !strings.Contains(value, "$(") {
+		return false
+	}
+	f.unknown = true
+	j.lost(d, at, fmt.Sprintf("%s is not carried over: %s stands for a value that is kept elsewhere", name, value),
+		"write the text itself, and import again: "+unknownFlags)
+	return true
+}
+
+var listFlag = regexp.MustCompile(`^--(include|exclude)-(resources|namespaces)$`)
+
+// readSchedule reads when a CronJob runs kube-janitor.
+func (f *janitorFlags) readSchedule(j *job, d *manifest.Document) {
+	text := func(field string) string {
+		if _, node := d.Find(field); node != nil {
+			return manifest.Meant(node).Value
+		}
+		return ""
+	}
+	f.hasInterval = true
+	const field = "spec.schedule"
+	if parsed := text(field); parsed != "" {
+		if _, err := schedule.Parse(parsed, text("spec.timeZone")); err != nil {
+			j.lost(d, field, "is not carried over: "+err.Error(), "the Cleaners look every 10 minutes: change "+field)
+		} else {
+			f.schedule, f.timeZone = parsed, text("spec.timeZone")
+		}
+	}
+	if f.suspended = text("spec.suspend") == "true"; f.suspended {
+		j.differs(d, "spec.suspend", "is true, so the Cleaners are suspended, too",
+			"remove spec.suspend from the Cleaners that are to run")
+	}
+}
+
+// plan lets a Cleaner run when the CronJob runs kube-janitor.
+func (f *janitorFlags) plan(c *v1alpha1.Cleaner) {
+	c.Spec.Schedule = cmp.Or(f.schedule, c.Spec.Schedule)
+	if f.timeZone != "" {
+		c.Spec.TimeZone = &f.timeZone
+	}
+	if f.suspended {
+		c.Spec.Suspend = &f.suspended
+	}
 }

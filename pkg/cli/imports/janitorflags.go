@@ -22,7 +22,13 @@ type janitorFlags struct {
 	included, excluded []string
 	// inNamespaces and notInNamespaces are names; nil when nothing is said.
 	inNamespaces, notInNamespaces []string
-	dryRun, hasInterval           bool
+	dryRun                        bool
+	// hasInterval is true when something says how often kube-janitor looks. schedule and timeZone are those of a CronJob,
+	// which may be suspended.
+	hasInterval, suspended bool
+	schedule, timeZone     string
+	// rulesFile is the rules file that kube-janitor reads, and rulesField where that is said.
+	rulesFile, rulesField string
 	// unknown is true when a flag may narrow what kube-janitor looks at, and its value is not known.
 	unknown bool
 	found   *manifest.Document
@@ -44,6 +50,9 @@ func (f *janitorFlags) read(j *job, d *manifest.Document) bool {
 			continue
 		}
 		f.found = d
+		if d.Kind() == "CronJob" {
+			f.readSchedule(j, d)
+		}
 		f.readEnvironment(j, d, at, f.readArguments(j, d, at))
 		return true
 	}
@@ -121,6 +130,9 @@ func (f *janitorFlags) take( //nolint:cyclop // a flat switch over the flags of 
 		}
 		return nil
 	}
+	if f.isElsewhere(j, d, at, name, value) {
+		return
+	}
 	switch name {
 	case "--include-resources":
 		f.included = included()
@@ -133,9 +145,13 @@ func (f *janitorFlags) take( //nolint:cyclop // a flat switch over the flags of 
 	case "--dry-run":
 		f.dryRun = true
 	case "--interval":
-		f.hasInterval = true
-		j.differs(d, at, "kube-janitor looks every "+value+" seconds, and the Cleaners every 10 minutes",
-			"change spec.schedule")
+		if d.Kind() != "CronJob" {
+			f.hasInterval = true
+			j.differs(d, at, "kube-janitor looks every "+value+" seconds, and the Cleaners every 10 minutes",
+				"change spec.schedule")
+		}
+	case "--rules-file":
+		f.rulesFile, f.rulesField = value, at
 	case "--deployment-time-annotation":
 		j.lost(d, at, "is not carried over: a Cleaner counts a TTL from the creation of an object",
 			"write janitor/expires on these objects, or narrow the Cleaner to objects without the annotation")
@@ -144,7 +160,7 @@ func (f *janitorFlags) take( //nolint:cyclop // a flat switch over the flags of 
 	case "--delete-notification":
 		j.differs(d, at, "kube-janitor announces deletions with an Event; a Cleaner reports what it did in its notifications",
 			"add notifications, or forSeconds to the finding")
-	case "--once", "--debug", "-d", "--quiet", "-q", "--parallelism", "--rules-file", "--log-format",
+	case "--once", "--debug", "-d", "--quiet", "-q", "--parallelism", "--log-format",
 		"--wait-after-delete": // how kube-janitor runs, not what it deletes
 	default:
 		if strings.HasPrefix(name, "-") {

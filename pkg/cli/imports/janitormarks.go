@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/mark"
 )
 
@@ -124,4 +125,20 @@ func (in *janitorInput) kindsOfMarked() (kinds []schema.GroupVersionKind) {
 		kinds = append(kinds, kind)
 	}
 	return kinds
+}
+
+// tellOwned says that the annotations of objects with an owner are not read.
+func (in *janitorInput) tellOwned() {
+	owned := 0
+	for _, d := range in.marked {
+		if metadata, _ := d.Value["metadata"].(map[string]any); metadata["ownerReferences"] != nil {
+			owned++
+		}
+	}
+	if owned == 0 {
+		in.differsAll("kube-janitor also reads the annotations of objects that belong to another object; KubeCleaner does not: annotate the owner instead")
+		return
+	}
+	in.differsAll(fmt.Sprintf("%s with an annotation of kube-janitor %s to another object: KubeCleaner reads no annotation there; annotate the owner instead",
+		terminal.Counted(owned, "object"), terminal.Plural(int64(owned), "belongs", "belong")))
 }

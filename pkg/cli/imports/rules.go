@@ -49,6 +49,7 @@ const noRules = ": no rule of the file was carried over"
 // readRules reads a rules file, of which the lines are so many further down.
 func (in *janitorInput) readRules(d *manifest.Document, raw []byte, root *yamlnode.Node, down int) {
 	in.seen(d)
+	in.hasRules = true
 	var file struct{ Rules []json.RawMessage }
 	if err := json.Unmarshal(raw, &file); err != nil {
 		in.unreadable(d, 0, err, noRules)
@@ -95,6 +96,9 @@ func (in *janitorInput) loseRule(r *rule, message, hint string) {
 
 // translate finds the kinds of a rule, and its condition.
 func (in *janitorInput) translate(r *rule) {
+	if len(r.Resources) == 0 {
+		in.loseRule(r, "has no resources, so no Cleaner was written", "name the resources that you mean, and import again")
+	}
 	for _, plural := range r.Resources {
 		kind, ok := in.kinds.resource("*", plural)
 		switch {
