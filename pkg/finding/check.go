@@ -58,7 +58,7 @@ func CheckSelector(spec *v1alpha1.ResourceSelector, action v1alpha1.Action) erro
 	case action != v1alpha1.ActionScan && !Actionable(kind, typ):
 		why := whyNotActionable(kind, typ)
 		return fmt.Errorf(
-			"finding.type: no Cleaner may delete or change a %s because it is %s: %s; use action Scan",
+			"finding.type: no Cleaner may delete or change any %s because it is %s: %s; use action Scan",
 			kind.Kind,
 			typ,
 			why,

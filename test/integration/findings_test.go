@@ -240,7 +240,7 @@ func TestFindingsThatAreNone(t *testing.T) {
 		want   string
 	}{
 		"not of the kind":    {v1alpha1.FindingUnhealthy, v1alpha1.ActionScan, "resourceSelectors[0].finding.type: kind ConfigMap has no finding Unhealthy; it has Cascading, "},
-		"not to be acted on": {v1alpha1.FindingCascading, v1alpha1.ActionDelete, "resourceSelectors[0].finding.type: no Cleaner may delete or change a ConfigMap because it is Cascading: "},
+		"not to be acted on": {v1alpha1.FindingCascading, v1alpha1.ActionDelete, "resourceSelectors[0].finding.type: no Cleaner may delete or change any ConfigMap because it is Cascading: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

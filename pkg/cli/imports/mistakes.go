@@ -133,6 +133,7 @@ func stateMistakes() []mistake {
 		},
 		{
 			all: []string{"Pod"}, words: words(`CrashLoopBackOff|ImagePullBackOff|ErrImagePull`),
+			right:   words(`initContainerStatuses`),
 			wrong:   "it overlooks init containers, and InvalidImageName",
 			instead: "use finding: {type: Unhealthy} on the kind Pod",
 		},

@@ -34,6 +34,7 @@ var published = []struct{ idea, want string }{
 	{"ConfigMap E: obj.metadata.annotations['cleaner/ttl']", `fails on "1x"`},
 	{"Pod E: obj.metadata.annotations['cleaner/expires']", `fails on "1x"`},
 	{"Pod E: containerStatus.state.waiting.reason == 'CrashLoopBackOff'", "InvalidImageName"},
+	{"Pod E: status.initContainerStatuses waiting.reason == 'CrashLoopBackOff'", ""},
 	{"Pod E: reason == 'ErrImagePull'", "InvalidImageName"},
 	{"Pod E: obj.metadata.deletionTimestamp ~= nil", "grace period"},
 	{"Pod E: obj.status.phase == 'Succeeded'", ""},
