@@ -29,10 +29,13 @@ func Condition(e Expr, root ...any) (string, error) {
 		}
 		return compared(e, root)
 	case Not:
+		if call, ok := e.Of.(Call); ok {
+			return called(call, root, "!")
+		}
 		of, err := Condition(e.Of, root...)
 		return "!" + of, err
 	case Call:
-		return called(e, root)
+		return called(e, root, "")
 	case Path:
 		f, err := FieldOf(e, root...)
 		if err != nil {
@@ -179,10 +182,18 @@ func compared(e Binary, root []any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if op == "!=" { // also true of a field that is missing
-		return "!" + f.when(f.Value+" == "+text), nil
+	if op == "!=" {
+		return unequal(f, left, text), nil
 	}
 	return f.when(f.Value + " " + op + " " + text), nil
+}
+
+// unequal is also true of a field that is missing. Of its length it is not: that is an error in JMESPath.
+func unequal(f Field, of Expr, text string) string {
+	if _, isField := of.(Path); isField {
+		return "!" + f.when(f.Value+" == "+text)
+	}
+	return f.when(f.Value + " != " + text)
 }
 
 // isOrdered reports whether a field can be less than a value. kube-janitor's JMESPath compares texts by their
@@ -220,7 +231,9 @@ func only[T Expr](c Call) (of T, ok bool) {
 	return of, ok
 }
 
-func called(c Call, root []any) (string, error) {
+// called translates a function, or with not "!" its opposite. Of a field that is missing, the function is an error in
+// JMESPath: then both are false.
+func called(c Call, root []any, not string) (string, error) {
 	method := map[string]string{"starts_with": "startsWith", "ends_with": "endsWith", "contains": "contains"}[c.Name]
 	if method == "" {
 		return "", fmt.Errorf("the function %s is not known", c.Name)
@@ -240,10 +253,11 @@ func called(c Call, root []any) (string, error) {
 	}
 	if method == "contains" && !f.IsText { // JMESPath asks texts and lists the same
 		return f.when(
-			fmt.Sprintf("(type(dyn(%[1]s)) == string ? dyn(%[1]s).contains(%[2]s) : %[2]s in dyn(%[1]s))", f.Value, Quote(text)),
+			fmt.Sprintf("%[3]s(type(dyn(%[1]s)) == string ? dyn(%[1]s).contains(%[2]s) : %[2]s in dyn(%[1]s))",
+				f.Value, Quote(text), not),
 		), nil
 	}
-	return f.when(f.Value + "." + method + "(" + Quote(text) + ")"), nil
+	return f.when(not + f.Value + "." + method + "(" + Quote(text) + ")"), nil
 }
 
 // Value is a JSON value in CEL. Maps are refused.

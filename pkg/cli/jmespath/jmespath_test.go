@@ -63,6 +63,9 @@ func TestConditions(t *testing.T) {
 		"spec.list == `[\"a\",\"b\"]`":                        true,
 		"(metadata.name == 'x' || spec.on) && !(spec.paused)": true, "metadata.name == 'x' && spec.on || spec.on": true,
 		"spec.text == `\"abc\"`": true,
+		// Of what is missing, a function is an error.
+		"!starts_with(metadata.labels.other, 'a')": false, "!contains(spec.missing, 'a')": false, "!(contains(spec.text, 'x'))": true,
+		"length(spec.missing) != `2`": false, "length(spec.list) != `3`": true, "!ends_with(metadata.labels.app, 'x')": true,
 	} {
 		expression, err := translate(text)
 		if err != nil {
