@@ -47,6 +47,7 @@ func (f *Finder) needs() needs {
 		if r.pods {
 			n.selective[r.kind] = true
 			n.add(n.sources, f.Table.PodKinds(), crosses)
+			n.add(n.reads, f.Table.CustomKinds(), crosses)
 		}
 		if r.cascades && f.wantsCascading(r) || r.typ == v1alpha1.FindingIdle {
 			n.add(n.reads, scalers, crosses)

@@ -97,6 +97,23 @@ Service shop/set Unused
 PodDisruptionBudget shop/gone Unused
 PodDisruptionBudget shop/leader Unused weak`,
 	},
+	"what selects by the name of a custom resource that makes no Pods now": {
+		cluster: cluster(of("v1 Service shop/main-pooler", "", "spec: {selector: {cnpg.io/cluster: main, role: primary}}"), of("v1 Service shop/old-rw", "", "spec: {selector: {cnpg.io/cluster: old, role: primary}}"),
+			of("policy/v1 PodDisruptionBudget shop/main", "", "spec: {selector: {matchExpressions: [{key: cnpg.io/cluster, operator: In, values: [other, main]}]}}"),
+			of("policy/v1 PodDisruptionBudget team/main", "", "spec: {selector: {matchLabels: {cnpg.io/cluster: main}}}"),
+			of("policy/v1 PodDisruptionBudget shop/not", "", "spec: {selector: {matchExpressions: [{key: cnpg.io/cluster, operator: NotIn, values: [main]}, {key: a, operator: Exists}]}}"),
+			of("postgresql.cnpg.io/v1 Cluster shop/main", "annotations: {cnpg.io/hibernation: 'on'}")),
+		want: `
+Service shop/main-pooler Unused weak
+Service shop/old-rw Unused
+PodDisruptionBudget shop/main Unused weak
+PodDisruptionBudget shop/not Unused
+PodDisruptionBudget team/main Unused`,
+	},
+	"what selects by a name when custom resources may not be read": {
+		cluster: of("policy/v1 PodDisruptionBudget shop/main", "", "spec: {selector: {matchLabels: {cnpg.io/cluster: main}}}"),
+		unread:  []string{"ScaledObject"}, want: "PodDisruptionBudget shop/main Unused weak",
+	},
 	"the Service of a virtual machine, by its name": {
 		cluster: cluster(of("v1 Service shop/vm1", "", "spec: {selector: {vm.kubevirt.io/name: vm1}}"), of("v1 Service shop/vm2", "", "spec: {selector: {vm.kubevirt.io/name: vm2}}"),
 			of("kubevirt.io/v1 VirtualMachine shop/vm1", "", "spec: {template: {spec: {}}}")),

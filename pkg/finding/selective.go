@@ -108,10 +108,29 @@ func (f *Finder) selects(o *object.Parts, value object.JSON) *candidate {
 	}}
 }
 
-// lacks says which label a Pod or template lacks that an object's selector asks for. Empty when there is none.
+// lacks says why what an object's selector asks for may still come: a Pod or template lacks only one label of it, or a
+// custom resource has a name that it asks for. Empty when nothing says so.
 func (f *Finder) lacks(name graph.Name) string {
 	if lacking := f.graph.Lacking(name); lacking != "" {
 		return "a Pod or template of its namespace lacks only the label " + lacking + ", which may be set at run time"
+	}
+	return f.makes(name)
+}
+
+// makes says which custom resource may make Pods that an object selects: its controller labels them with its name, and
+// makes none while it is hibernated. Empty when there is none.
+func (f *Finder) makes(name graph.Name) string {
+	kinds := f.Table.CustomKinds()
+	for _, value := range f.graph.AskedFor(name) {
+		for _, kind := range kinds {
+			maker := graph.Name{GroupKind: kind, Namespace: name.Namespace, Name: value}
+			if f.graph.IsPresent(maker) {
+				return maker.String() + ", whose name it selects by, may make such Pods"
+			}
+		}
+	}
+	if unread := f.unreadOf(kinds...); len(unread) > 0 {
+		return "a " + unread[0].Kind.String() + " may make such Pods, and these could not be read"
 	}
 	return ""
 }

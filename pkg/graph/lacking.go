@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
+	operators "k8s.io/apimachinery/pkg/selection"
 )
 
 // ofControllers are labels that Kubernetes sets at run time. What they can be is known, and no other software sets
@@ -20,6 +21,22 @@ func (g *Graph) Lacking(by Name) string {
 		return s.lacking
 	}
 	return ""
+}
+
+// AskedFor are the values of labels that the selector of an object asks for.
+func (g *Graph) AskedFor(by Name) (values []string) {
+	s := g.selection(by)
+	if s == nil {
+		return nil
+	}
+	requirements, _ := s.selector.Requirements()
+	for i := range requirements {
+		switch requirements[i].Operator() {
+		case operators.Equals, operators.DoubleEquals, operators.In:
+			values = append(values, requirements[i].Values().List()...)
+		}
+	}
+	return values
 }
 
 // lack takes note of the label that all that a selector does not match lacks. Of several it is always the same,

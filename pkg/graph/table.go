@@ -240,6 +240,11 @@ func (t *Table) PodKinds() []schema.GroupKind {
 	return found
 }
 
+// CustomKinds are the kinds of custom resources, except reports of what a tool saw.
+func (t *Table) CustomKinds() []schema.GroupKind {
+	return slices.DeleteFunc(t.Kinds(), func(kind schema.GroupKind) bool { return !t.sources[kind].isCustom })
+}
+
 // NamesElsewhere reports whether objects of the kind can name objects of another kind in other namespaces: by a
 // reference, or by "namespace/name" in a text, as in the arguments of a workload or anywhere in a custom resource. Pods
 // and ReplicaSets have the texts of what makes them.
