@@ -50,6 +50,7 @@ const moreReferences = `
   references:
   - {path: spec.secretName, to: Secret}
   - {path: spec.learned.secretName, to: Secret, strength: Learned}
+  - {path: spec.scaleTargetRef.name, kindField: kind, groupField: apiVersion, kinds: [Deployment.apps, StatefulSet.apps], strength: Learned}
 `
 
 // scenario is a small cluster and all that is found in it.

@@ -53,8 +53,17 @@ func (f *Finder) needs() needs {
 			n.add(n.reads, scalers, crosses)
 		}
 		n.add(n.reads, r.reads, crosses)
+		n.add(n.sources, f.mayScale(r), crosses)
 	}
 	return n
+}
+
+// mayScale are the kinds that may say of the objects of a row that they scale them up.
+func (f *Finder) mayScale(r *row) []schema.GroupKind {
+	if r.typ == v1alpha1.FindingIdle && r.actionable {
+		return f.Table.CustomKinds()
+	}
+	return nil
 }
 
 // readsCommands reports whether the row reads the commands of CronJobs. They may scale workloads of other namespaces.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -85,8 +86,24 @@ func decideIdle(f *Finder, found Finding) *Finding {
 	if f.commanded[found.Name] {
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = "it has no replicas, but a CronJob whose commands scale something names it"
+	} else if user := f.customUser(name); user != "" {
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason = "it has no replicas, but " + user + " names it, and its controller may scale it up"
 	}
 	return &found
+}
+
+// customUser is a custom resource that names a workload, in what somebody wants of it. What KEDA and others want is
+// known better. Empty when there is none.
+func (f *Finder) customUser(name graph.Name) string {
+	kinds := f.Table.CustomKinds()
+	for _, user := range f.graph.Use(name).Users {
+		if slices.Contains(kinds, user.GroupKind) && !slices.Contains(scalers, user.GroupKind) &&
+			!strings.HasPrefix(user.Path, "status.") {
+			return user.String()
+		}
+	}
+	return ""
 }
 
 // lookUnavailable looks at a Deployment that should run Pods. One without replicas is idle, and not unhealthy.

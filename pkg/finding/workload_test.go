@@ -22,6 +22,16 @@ var workloadScenarios = map[string]scenario{
 			of("apps/v1 StatefulSet shop/downscaled", "annotations: {downscaler/original-replicas: '3'}", zero)),
 		want: "Deployment shop/zero Idle\nStatefulSet shop/zero Idle",
 	},
+	"workloads that somebody calls when they are needed": {
+		cluster: cluster(of("apps/v1 Deployment shop/openfaas", "labels: {faas_function: f}", zero), of("apps/v1 Deployment shop/fission", "labels: {executorType: newdeploy}", zero),
+			of("apps/v1 Deployment shop/executor", "labels: {executorType: other}", zero)),
+		want: "Deployment shop/executor Idle",
+	},
+	"workloads that a custom resource names as what it scales": {
+		cluster: cluster(of("apps/v1 Deployment shop/web", "", zero), of("apps/v1 StatefulSet shop/web", "", zero),
+			of("example.com/v1 Widget shop/a", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}")),
+		want: "Deployment shop/web Idle weak\nStatefulSet shop/web Idle",
+	},
 	"workloads that something scales up when they are needed": {
 		cluster: cluster(of("apps/v1 Deployment shop/hpa", "", zero), of("apps/v1 Deployment shop/stopped", "", zero), of("apps/v1 StatefulSet shop/keda", "", zero), of("apps/v1 Deployment shop/keda", "", zero),
 			of("apps/v1 Deployment shop/always", "", zero), of("apps/v1 Deployment night/green", "", zero),

@@ -80,13 +80,16 @@ var pauseMarks = []string{
 	"loft.sh/paused-replicas",
 }
 
-// onDemand is a label for Sablier, which starts a workload when somebody calls it.
-const onDemand = "sablier.enable"
+// onDemand are labels of workloads that are started when somebody calls them, and what they must be: Sablier's, and
+// those of the functions of OpenFaaS and Fission. Empty for any value.
+var onDemand = map[string]string{"sablier.enable": "true", "faas_function": "", "executorType": "newdeploy"}
 
 // IsPaused reports whether a tool scaled the workload to zero, or suspended it, for a while: it is not idle, it sleeps.
 func IsPaused(o *object.Parts) bool {
-	if o.At("metadata", "labels", onDemand).Text() == "true" {
-		return true
+	for name, wanted := range onDemand {
+		if value := o.At("metadata", "labels", name).Text(); value != "" && (wanted == "" || value == wanted) {
+			return true
+		}
 	}
 	for name := range o.At("metadata", "annotations").Fields() {
 		if slices.Contains(pauseMarks, name.String()) {
