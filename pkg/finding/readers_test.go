@@ -91,11 +91,26 @@ Service shop/shared Unused weak`,
 			of("apps/v1 StatefulSet shop/vault", "", "spec: {replicas: 1, template: {metadata: {labels: {app: vault, component: server}}, spec: {containers: []}}}")),
 		want: `
 Service shop/active Unused weak
-Service shop/alone Unused
+Service shop/alone Unused weak
 Service shop/other Unused
 Service shop/set Unused
 PodDisruptionBudget shop/gone Unused
 PodDisruptionBudget shop/leader Unused weak`,
+	},
+	"roles that software changes when it runs": {
+		cluster: cluster(of("v1 Service shop/replica", "", "spec: {selector: {app: db, role: replica}}"), of("v1 Service shop/master", "", "spec: {selector: {app: cache, role: master}}"),
+			of("v1 Service shop/alone", "", "spec: {selector: {redis-role: master}}"), of("v1 Service shop/other", "", "spec: {selector: {app: other, role: replica}}"),
+			of("policy/v1 PodDisruptionBudget shop/replica", "", "spec: {selector: {matchLabels: {app: db, role: replica}}}"),
+			of("v1 Service team/alone", "", "spec: {selector: {redis-role: master}}"),
+			of("v1 Pod shop/db", "labels: {app: db, role: primary}"),
+			of("apps/v1 StatefulSet shop/cache", "", "spec: {replicas: 1, template: {metadata: {labels: {app: cache, role: replica}}, spec: {containers: []}}}")),
+		want: `
+Service shop/alone Unused weak
+Service shop/master Unused weak
+Service shop/other Unused
+Service shop/replica Unused weak
+Service team/alone Unused
+PodDisruptionBudget shop/replica Unused weak`,
 	},
 	"what selects by the name of a custom resource that makes no Pods now": {
 		cluster: cluster(of("v1 Service shop/main-pooler", "", "spec: {selector: {cnpg.io/cluster: main, role: primary}}"), of("v1 Service shop/old-rw", "", "spec: {selector: {cnpg.io/cluster: old, role: primary}}"),

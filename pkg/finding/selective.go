@@ -108,11 +108,11 @@ func (f *Finder) selects(o *object.Parts, value object.JSON) *candidate {
 	}}
 }
 
-// lacks says why what an object's selector asks for may still come: a Pod or template lacks only one label of it, or a
+// lacks says why what an object's selector asks for may still come: a Pod or template differs only in one label, or a
 // custom resource has a name that it asks for. Empty when nothing says so.
 func (f *Finder) lacks(name graph.Name) string {
 	if lacking := f.graph.Lacking(name); lacking != "" {
-		return "a Pod or template of its namespace lacks only the label " + lacking + ", which may be set at run time"
+		return "a Pod or template of its namespace differs only in the label " + lacking + ", which may be set at run time"
 	}
 	return f.makes(name)
 }

@@ -5,6 +5,7 @@ package graph
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 	operators "k8s.io/apimachinery/pkg/selection"
@@ -14,8 +15,19 @@ import (
 // them.
 var ofControllers = []string{podNameLabel, podIndexLabel, "pod-template-hash", "controller-revision-hash"}
 
+// atRunTime are words in the names of labels that software sets at run time, on the Pod that leads and on those that
+// follow: "role", "redis-role", "vault-active", "cnpg.io/instanceRole".
+var atRunTime = []string{"role", "active", "leader", "master", "primary"}
+
+// isRole reports whether software may change a label at run time.
+func isRole(label string) bool {
+	name := strings.ToLower(label[strings.IndexByte(label, '/')+1:])
+	return slices.ContainsFunc(atRunTime, func(word string) bool { return strings.Contains(name, word) })
+}
+
 // Lacking is a label that the selector of an object asks for and that a Pod or template lacks, which has others that it
-// asks for and contradicts none. Software may set it at run time: on the Pod that leads. Empty when there is none.
+// asks for and contradicts none. Software may set it at run time: on the Pod that leads. A role may be another one, and
+// all that the selector asks for. Empty when there is none.
 func (g *Graph) Lacking(by Name) string {
 	if s := g.selection(by); s != nil {
 		return s.lacking
@@ -49,21 +61,31 @@ func (s *selection) lack(set labels.Set) {
 
 func lackingIn(set labels.Set, selector labels.Selector) (lacking string) {
 	requirements, _ := selector.Requirements()
-	matches := false
+	isSure := false // something else shows that the Pod is meant
 	for i := range requirements {
 		r := &requirements[i]
-		has := set.Has(r.Key())
+		has, isRole := set.Has(r.Key()), isRole(r.Key())
 		switch {
 		case r.Matches(set):
-			matches = matches || has
-		case has || slices.Contains(ofControllers, r.Key()):
+			isSure = isSure || has
+		case has && !isRole || slices.Contains(ofControllers, r.Key()):
 			return ""
 		case lacking == "" || r.Key() < lacking:
 			lacking = r.Key()
 		}
 	}
-	if !matches {
+	if !isSure && !areRoles(requirements, set) {
 		return ""
 	}
 	return lacking
+}
+
+// areRoles reports whether all that a selector asks for in vain are roles.
+func areRoles(requirements labels.Requirements, set labels.Set) bool {
+	for i := range requirements {
+		if r := &requirements[i]; !r.Matches(set) && !isRole(r.Key()) {
+			return false
+		}
+	}
+	return true
 }

@@ -11,14 +11,21 @@ import (
 
 func TestLacking(t *testing.T) {
 	t.Parallel()
-	has := labels.Set{"app": "vault", "component": "server"}
+	has := labels.Set{"app": "vault", "component": "server", "redis-role": "replica"}
 	for selector, want := range map[string]string{
 		"app=vault":                                  "",
 		"app=vault,vault-active=true":                "vault-active",
 		"app=vault,role in (leader),active=true":     "active",
 		"app=vault,component=client,role=leader":     "",
-		"role=leader":                                "",
-		"!gone,role=leader":                          "",
+		"role=leader":                                "role",
+		"!gone,role=leader":                          "role",
+		"active":                                     "active",
+		"zone=a":                                     "",
+		"role=leader,zone=a":                         "",
+		"app=vault,redis-role=master":                "redis-role",
+		"redis-role=master":                          "redis-role",
+		"app=other,redis-role=master":                "",
+		"cnpg.io/instanceRole=primary":               "cnpg.io/instanceRole",
 		"app=vault,pod-template-hash=abc":            "",
 		"app=vault,active,component notin (a)":       "active",
 		"app=vault,active,component notin (server)":  "",
