@@ -26,6 +26,8 @@ type notes struct {
 	// a calendar.
 	scaled map[graph.Name]bool
 	asleep map[string]bool
+	// meshed are namespaces whose Services other clusters may serve.
+	meshed map[string]bool
 	// commanded are words in commands of CronJobs that scale something, and byHand CronJobs from which somebody made a
 	// Job.
 	commanded map[string]bool
@@ -55,6 +57,7 @@ func newNotes() notes {
 		commanded: map[string]bool{}, byHand: map[graph.Name]bool{}, awaited: map[string]bool{},
 		claimers: map[graph.Name]string{},
 		faulty:   map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
+		meshed:    map[string]bool{},
 		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, retained: map[graph.Name]bool{},
 	}
 }
@@ -76,6 +79,7 @@ var noteOf = map[schema.GroupKind]func(*notes, *object.Parts){
 	sleepInfos:     func(n *notes, o *object.Parts) { n.asleep[o.Namespace] = true },
 	rollouts:       (*notes).rollout,
 	canaries:       func(n *notes, o *object.Parts) { n.scaled[targetOf(o, o.At("spec", "targetRef"))] = true },
+	namespaces:     (*notes).mesh,
 	cronJobs:       (*notes).commands,
 	jobs:           (*notes).madeByHand,
 	claims:         (*notes).claim,
@@ -86,7 +90,7 @@ var noteOf = map[schema.GroupKind]func(*notes, *object.Parts){
 }
 
 // notedByMetadata are the kinds of which the metadata is enough.
-var notedByMetadata = []schema.GroupKind{sleepInfos, jobs}
+var notedByMetadata = []schema.GroupKind{sleepInfos, jobs, namespaces}
 
 func (n *notes) autoscaler(o *object.Parts) {
 	if o.At("spec", "minReplicas").String() == "0" {

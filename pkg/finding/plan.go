@@ -33,6 +33,7 @@ func (f *Finder) needs() needs {
 		map[schema.GroupKind]bool{},
 	}
 	n.everywhere[cronJobs] = slices.ContainsFunc(f.rows, (*row).readsCommands)
+	n.reads[namespaces] = f.readsMesh()
 	f.needWatched(n)
 	for _, r := range f.rows {
 		// What is cluster-scoped may be used in any namespace.

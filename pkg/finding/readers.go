@@ -125,7 +125,7 @@ func (f *Finder) whyWeak(c *candidate) string {
 	case c.mayUse != "":
 		return c.mayUse
 	case c.row.pods:
-		return f.lacks(name)
+		return cmp.Or(f.lacks(name), f.inMesh(c))
 	}
 	return cmp.Or(f.inText(c), f.readerOf(c))
 }

@@ -70,14 +70,32 @@ Secret shop/orders Unused`,
 	"Services that other clusters serve": {
 		cluster: cluster(of("v1 Service shop/global", "annotations: {service.cilium.io/global: 'true'}", "spec: {selector: {a: b}}"), of("v1 Service shop/off", "annotations: {service.cilium.io/global: 'false'}", "spec: {selector: {a: b}}"),
 			of("v1 Service shop/exported", "labels: {mirror.linkerd.io/exported: 'true'}", "spec: {selector: {a: b}}"), of("v1 Service shop/linked", "annotations: {multicluster.linkerd.io/export: 'true'}", "spec: {selector: {a: b}}"),
-			of("v1 Service shop/shared", "annotations: {service.cilium.io/shared: 'true'}", "spec: {selector: {a: b}}"), of("v1 Service shop/plain", "", "spec: {selector: {a: b}}")),
+			of("v1 Service shop/shared", "annotations: {service.cilium.io/shared: 'true'}", "spec: {selector: {a: b}}"), of("v1 Service shop/plain", "", "spec: {selector: {a: b}}"),
+			of("v1 Service shop/istio", "labels: {istio.io/global: 'true'}", "spec: {selector: {a: b}}")),
 		want: `
 Service shop/exported Unused weak
 Service shop/global Unused weak
+Service shop/istio Unused weak
 Service shop/linked Unused weak
 Service shop/off Unused
 Service shop/plain Unused
 Service shop/shared Unused weak`,
+	},
+	"Services of a mesh, which other clusters may serve": {
+		cluster: cluster(of("v1 Namespace injected", "labels: {istio-injection: enabled}"), of("v1 Namespace revised", "labels: {istio.io/rev: stable}"), of("v1 Namespace ambient", "labels: {istio.io/dataplane-mode: ambient}"),
+			of("v1 Namespace outside", "labels: {istio-injection: disabled}"), of("v1 Service injected/web", "", "spec: {selector: {a: b}}"), of("v1 Service revised/web", "", "spec: {selector: {a: b}}"),
+			of("v1 Service ambient/web", "", "spec: {selector: {a: b}}"), of("v1 Service outside/web", "", "spec: {selector: {a: b}}"), of("v1 Service shop/web", "", "spec: {selector: {a: b}}"),
+			of("policy/v1 PodDisruptionBudget injected/web", "", "spec: {selector: {matchLabels: {a: b}}}")),
+		want: `
+Service ambient/web Unused weak
+Service injected/web Unused weak
+Service outside/web Unused
+Service revised/web Unused weak
+Service shop/web Unused
+PodDisruptionBudget injected/web Unused`,
+	},
+	"Services, when namespaces may not be read and there is a mesh": {
+		cluster: of("v1 Service shop/web", "", "spec: {selector: {a: b}}"), unread: []string{"Namespace"}, want: "Service shop/web Unused weak",
 	},
 	"a Service that is exported to other clusters": {
 		cluster: cluster(of("v1 Service shop/exported", "", "spec: {selector: {a: b}}"), of("v1 Service shop/plain", "", "spec: {selector: {a: b}}"), of("multicluster.x-k8s.io/v1alpha1 ServiceExport shop/exported", "")),

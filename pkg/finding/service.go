@@ -62,6 +62,46 @@ var elsewhereBy = []string{
 	"io.cilium/global-service",
 	"multicluster.linkerd.io/",
 	"mirror.linkerd.io/exported",
+	"istio.io/global",
+}
+
+// meshMarks are labels of namespaces whose Services Istio joins with those of the same name in other clusters, and what
+// they must be. Empty for any value.
+var meshMarks = map[string]string{
+	"istio-injection": "enabled", "istio.io/rev": "", "istio.io/dataplane-mode": "ambient",
+}
+
+// mesh takes note of a namespace that is part of a mesh of Istio.
+func (n *notes) mesh(o *object.Parts) {
+	for name, wanted := range meshMarks {
+		if value := label(o, name); value != "" && (wanted == "" || value == wanted) {
+			n.meshed[strings.Clone(o.Name)] = true
+			n.bytes += int64(64 + len(o.Name))
+		}
+	}
+}
+
+// readsMesh reports whether it matters which namespaces are part of a mesh.
+func (f *Finder) readsMesh() bool {
+	isService := func(r *row) bool { return r.kind == services && r.typ == v1alpha1.FindingUnused }
+	return f.hasMesh() && slices.ContainsFunc(f.rows, isService)
+}
+
+func (f *Finder) hasMesh() bool {
+	return slices.ContainsFunc(f.Served, func(kind object.Kind) bool { return strings.HasSuffix(kind.Group, ".istio.io") })
+}
+
+// inMesh says that a mesh may serve a Service from another cluster. Empty when nothing says so.
+func (f *Finder) inMesh(c *candidate) string {
+	switch {
+	case c.row.kind != services || !f.hasMesh():
+		return ""
+	case f.meshed[c.namespace]:
+		return "its namespace is part of a mesh of Istio, and other clusters of that may serve it"
+	case f.unread[namespaces] != nil:
+		return "its namespace may be part of a mesh of Istio, and Namespaces could not be read"
+	}
+	return ""
 }
 
 // servedElsewhere says that other clusters may serve a Service. Empty when nothing says so.
