@@ -51,9 +51,12 @@ func fixedReader(o *object.Parts) string {
 			return "a program may keep its state in its annotation " + name
 		}
 	}
-	cluster := label(o, "cluster-name")
-	if end, ok := strings.CutPrefix(o.Name, cluster); ok && cluster != "" && slices.Contains(patroniNames, end) {
-		return "Patroni may keep the state of " + cluster + " in it"
+	// People choose the label that has the name of the cluster.
+	for _, value := range o.At("metadata", "labels").Fields() {
+		cluster := value.Text()
+		if end, ok := strings.CutPrefix(o.Name, cluster); ok && cluster != "" && slices.Contains(patroniNames, end) {
+			return "Patroni may keep the state of " + cluster + " in it"
+		}
 	}
 	return ""
 }

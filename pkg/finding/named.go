@@ -63,6 +63,7 @@ var cloudIdentities = []string{
 	"eks.amazonaws.com/role-arn",
 	"iam.gke.io/gcp-service-account",
 	"azure.workload.identity/client-id",
+	"pod-identity.alibabacloud.com/role-name",
 }
 
 func lookAccount(f *Finder, o *object.Parts) *candidate {

@@ -9,8 +9,9 @@ var readerScenarios = map[string]scenario{
 	"the state of a running program, as Patroni keeps it": {
 		cluster: cluster(of("v1 ConfigMap shop/pg-config", "annotations: {config: '{}', initialize: '1'}"), of("v1 ConfigMap shop/pg-leader", "annotations: {leader: pg-0}"),
 			of("v1 ConfigMap shop/pg-failover", "labels: {cluster-name: pg}"), of("v1 ConfigMap shop/pg-sync", "labels: {cluster-name: pg}"), of("v1 ConfigMap shop/pg-other", "labels: {cluster-name: pg}"),
-			of("v1 ConfigMap shop/my-failover", "")),
+			of("v1 ConfigMap shop/my-failover", ""), of("v1 ConfigMap shop/main-ha-leader", "labels: {postgres-operator.crunchydata.com/patroni: main-ha}")),
 		want: `
+ConfigMap shop/main-ha-leader Unused weak
 ConfigMap shop/my-failover Unused
 ConfigMap shop/pg-config Unused weak
 ConfigMap shop/pg-failover Unused weak
