@@ -14,8 +14,8 @@ import (
 type fixedName struct{ name, namespace, label, value, by string }
 
 // fixedNames are ConfigMaps and Secrets that well-known software reads through the API, by names that stand in its
-// code. A name may end with "*". Where others may have such a name, too, the object must be in the namespace, or have
-// the label.
+// code, or by a label. A name may end with "*". Where others may have such a name, too, the object must be in the
+// namespace, or have the label.
 var fixedNames = []fixedName{
 	{name: "istio", namespace: "istio-system", label: "istio.io/rev", by: "Istio"},
 	{name: "istio-*", namespace: "istio-system", label: "istio.io/rev", by: "Istio"},
@@ -31,6 +31,12 @@ var fixedNames = []fixedName{
 	{name: "inferenceservice-config", by: "KServe"},
 	{name: "trivy-operator*", by: "Trivy Operator"},
 	{name: "artifact-repositories", by: "Argo Workflows"},
+	{name: "*", label: "konghq.com/ca-cert", by: "Kong"},
+	{name: "*", label: "konghq.com/credential", by: "Kong"},
+	{name: "*", label: "openpolicyagent.org/policy", by: "Open Policy Agent"},
+	{name: "*", label: "openpolicyagent.org/data", by: "Open Policy Agent"},
+	{name: "*", label: "gateway.istio.io/defaults-for-class", by: "Istio"},
+	{name: "*", namespace: "cilium-secrets", label: "secretsync.cilium.io/owning-secret-name", by: "Cilium"},
 }
 
 // stateAnnotations are annotations in which a program keeps its state: it needs no data for that. Patroni does so.
@@ -44,7 +50,7 @@ var patroniNames = []string{"-config", "-leader", "-failover", "-sync"}
 func fixedReader(o *object.Parts) string {
 	i := slices.IndexFunc(fixedNames, func(known fixedName) bool { return known.isOf(o) })
 	if i >= 0 {
-		return fixedNames[i].by + " reads it by a name that it knows"
+		return fixedNames[i].reads()
 	}
 	for _, name := range stateAnnotations {
 		if annotation(o, name) != "" {
@@ -59,6 +65,17 @@ func fixedReader(o *object.Parts) string {
 		}
 	}
 	return ""
+}
+
+// reads says who reads it, and how.
+func (n fixedName) reads() string {
+	switch {
+	case n.name != "*":
+		return n.by + " reads it by a name that it knows"
+	case n.namespace != "":
+		return n.by + " reads what is in namespace " + n.namespace
+	}
+	return n.by + " reads it by its label " + n.label
 }
 
 func (n fixedName) isOf(o *object.Parts) bool {

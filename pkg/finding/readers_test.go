@@ -40,6 +40,19 @@ ConfigMap shop/istio Unused
 ConfigMap trivy/trivy-operator-policies-config Unused weak
 Secret trivy/trivy-operator Unused weak`,
 	},
+	"what well-known software reads by a label, or in its namespace": {
+		cluster: cluster(of("v1 Secret shop/ca", "labels: {konghq.com/ca-cert: 'true'}"), of("v1 Secret shop/key", "labels: {konghq.com/credential: key-auth}"), of("v1 Secret shop/other", "labels: {konghq.com/other: a}"),
+			of("v1 ConfigMap shop/policy", "labels: {openpolicyagent.org/policy: rego}"), of("v1 ConfigMap shop/rego", "labels: {openpolicyagent.org/data: opa}"),
+			of("v1 ConfigMap shop/class", "labels: {gateway.istio.io/defaults-for-class: istio}"), of("v1 Secret cilium-secrets/shop-tls", "")),
+		want: `
+ConfigMap shop/class Unused weak
+ConfigMap shop/policy Unused weak
+ConfigMap shop/rego Unused weak
+Secret cilium-secrets/shop-tls Unused weak
+Secret shop/ca Unused weak
+Secret shop/key Unused weak
+Secret shop/other Unused`,
+	},
 	"what a Pod of a StatefulSet keeps under its own name": {
 		cluster: cluster(of("v1 Secret shop/agent-0-state", ""), of("v1 Secret shop/agent-12", ""), of("v1 ConfigMap shop/agent-1.lock", ""), of("v1 Secret shop/agent-state", ""),
 			of("v1 Secret shop/agent-0a", ""), of("v1 Secret shop/agent--state", ""), of("v1 Secret team/agent-0-state", ""), of("v1 Secret shop/other-0-state", ""),
