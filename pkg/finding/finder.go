@@ -67,8 +67,8 @@ type List struct {
 	forgotten bool
 	// texts is true when names may stand in their data.
 	texts bool
-	// readers is true when they may read others through the API.
-	readers bool
+	// readers is true when they may read others through the API, and waiters when their Pods may wait for a Job.
+	readers, waiters bool
 	// detailed is true when they explain what is found, and extra when they are read for nothing else.
 	detailed, extra bool
 	// rows are what is looked for among them.
@@ -189,6 +189,9 @@ func (f *Finder) noteObject(list List, o *object.Parts) {
 	}
 	if list.readers {
 		f.noteReader(o)
+	}
+	if list.waiters {
+		f.waits(o)
 	}
 	if list.counted {
 		f.count(o)

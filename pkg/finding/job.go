@@ -25,6 +25,7 @@ func jobRows() []*row {
 			typ:        v1alpha1.FindingFinished,
 			actionable: true,
 			body:       true,
+			reads:      waiters,
 			look:       lookFinishedJob,
 			means:      "it completed more than an hour ago; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is not a hook of Helm or Argo CD",
 		},
@@ -75,7 +76,28 @@ func lookFinishedJob(f *Finder, o *object.Parts) *candidate {
 	if !since.IsZero() && f.Now.Sub(since) < finishedFor {
 		return nil
 	}
-	return certain("it is complete, and nothing deletes it", since)
+	return &candidate{found: &Finding{Since: since}, decide: decideFinishedJob}
+}
+
+// waiters are workloads whose Pods may wait for a Job before they start, also when it ended long ago.
+var waiters = []schema.GroupKind{deployments, statefulSets, daemonSets, jobs}
+
+func (r *row) isFinishedJob() bool { return r.kind == jobs && r.typ == v1alpha1.FindingFinished }
+
+func decideFinishedJob(f *Finder, found Finding) *Finding {
+	found.Reason, found.Confidence = "it is complete, and nothing deletes it", v1alpha1.ConfidenceCertain
+	why := ""
+	if unread := f.unreadOf(waiters...); len(unread) > 0 {
+		why = "a " + unread[0].Kind.String() + " may wait for it, and these could not be read"
+	}
+	if f.waited[[2]string{found.Namespace, found.Name}] {
+		why = "an init container of its namespace waits for a Job, and names it"
+	}
+	if why != "" {
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason += ", but " + why
+	}
+	return &found
 }
 
 func lookFailedJob(_ *Finder, o *object.Parts) *candidate {

@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -20,13 +21,34 @@ func (n *notes) commands(o *object.Parts) {
 	spec := o.At("spec", "jobTemplate", "spec", "template", "spec")
 	for _, list := range []string{"initContainers", "containers"} {
 		for container := range spec.Field(list).Elements() {
-			var words []string
-			for _, field := range []string{"command", "args"} {
-				for text := range container.Field(field).Elements() {
-					words = append(words, strings.FieldsFunc(text.Text(), isBetweenNames)...)
-				}
+			n.command(commandOf(container))
+		}
+	}
+}
+
+// commandOf are the words in the command of a container that could be names.
+func commandOf(container object.JSON) (words []string) {
+	for _, field := range []string{"command", "args"} {
+		for text := range container.Field(field).Elements() {
+			words = append(words, strings.FieldsFunc(text.Text(), isBetweenNames)...)
+		}
+	}
+	return words
+}
+
+// waits takes note of the words in the commands of init containers that wait for a Job: kubectl wait job/migrate, or
+// the arguments of k8s-wait-for.
+func (n *notes) waits(o *object.Parts) {
+	for container := range o.At("spec", "template", "spec", "initContainers").Elements() {
+		words := commandOf(container)
+		if !slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "job") }) {
+			continue
+		}
+		for _, word := range words {
+			if name := strings.Trim(word, "-."); len(name) <= validation.DNS1123SubdomainMaxLength {
+				n.waited[[2]string{strings.Clone(o.Namespace), strings.Clone(name)}] = true
+				n.bytes += int64(96 + len(o.Namespace) + len(name))
 			}
-			n.command(words)
 		}
 	}
 }

@@ -32,6 +32,8 @@ type notes struct {
 	// Job.
 	commanded map[string]bool
 	byHand    map[graph.Name]bool
+	// waited are words in commands that wait for a Job, by namespace.
+	waited map[[2]string]bool
 	// awaited are volumes that a claim asks for by their names, and does not have, or that a template of claims asks for.
 	// claimers are StatefulSets, by the names of the claims that they make, without the number at the end.
 	awaited  map[string]bool
@@ -57,7 +59,7 @@ func newNotes() notes {
 		commanded: map[string]bool{}, byHand: map[graph.Name]bool{}, awaited: map[string]bool{},
 		claimers: map[graph.Name]string{},
 		faulty:   map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
-		meshed:    map[string]bool{},
+		meshed: map[string]bool{}, waited: map[[2]string]bool{},
 		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, retained: map[graph.Name]bool{},
 	}
 }

@@ -152,11 +152,17 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
 		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
 		readers: n.sources[gk] && slices.Contains(readerKinds, gk) && slices.ContainsFunc(f.rows, (*row).isReadable),
+		waiters: slices.Contains(waiters, gk) && slices.ContainsFunc(f.rows, (*row).isFinishedJob),
 		texts:   gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
 	}
-	whole.MetadataOnly = !whole.texts && (!whole.source || !f.Table.NeedsBody(gk)) &&
-		(!whole.noted || slices.Contains(notedByMetadata, gk))
+	whole.MetadataOnly = !f.needsBody(whole)
 	return whole
+}
+
+// needsBody reports whether rows of other kinds need more of the objects of a list than their metadata.
+func (f *Finder) needsBody(l List) bool {
+	gk := l.Kind.GroupKind()
+	return l.texts || l.waiters || l.source && f.Table.NeedsBody(gk) || l.noted && !slices.Contains(notedByMetadata, gk)
 }
 
 // forgets reports whether it is not kept which objects of the kind there are. There may be very many Pods, and few rows

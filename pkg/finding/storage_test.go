@@ -147,6 +147,16 @@ var jobScenarios = map[string]scenario{
 			of("batch/v1 Job shop/argo", "annotations: {argocd.argoproj.io/hook: Sync}", "status: {conditions: [{type: Failed, status: 'True'}]}")),
 		want: "Job shop/done Finished\nJob shop/failed Failed\nJob shop/none Finished",
 	},
+	"Jobs that a Pod waits for before it starts": {
+		cluster: cluster(of("batch/v1 Job shop/migrate", "", "status: {conditions: [{type: Complete, status: 'True'}]}"), of("batch/v1 Job shop/seed", "", "status: {conditions: [{type: Complete, status: 'True'}]}"),
+			of("batch/v1 Job team/migrate", "", "status: {conditions: [{type: Complete, status: 'True'}]}"), of("batch/v1 Job shop/other", "", "status: {conditions: [{type: Complete, status: 'True'}]}"),
+			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {initContainers: [{name: wait, command: [kubectl, wait, --for=condition=complete, job/migrate]}, {name: say, args: [other]}], containers: []}}}"),
+			of("apps/v1 StatefulSet shop/db", "", "spec: {replicas: 1, template: {spec: {initContainers: [{name: wait, args: [job, seed]}], containers: []}}}")),
+		want: "Job shop/migrate Finished weak\nJob shop/other Finished\nJob shop/seed Finished weak\nJob team/migrate Finished",
+	},
+	"Jobs that ended, when workloads may not be read": {
+		cluster: of("batch/v1 Job shop/done", "", "status: {conditions: [{type: Complete, status: 'True'}]}"), unread: []string{"DaemonSet"}, want: "Job shop/done Finished weak",
+	},
 	"suspended Jobs": {
 		cluster: cluster(of("batch/v1 Job shop/suspended", "", "spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}"),
 			of("batch/v1 Job shop/resumed", "", "spec: {suspend: false}", "status: {conditions: [{type: Suspended, status: 'False'}]}"),
