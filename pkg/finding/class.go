@@ -30,7 +30,6 @@ func classRows() (all []*row) {
 	for _, kind := range []schema.GroupKind{storageClasses, snapshotClasses, ingressClasses} {
 		class := namedRow(kind)
 		class.means = "nothing names it, and it is not the default class"
-		class.cascades = kind != snapshotClasses // a snapshot is never idle
 		class.look = lookClass
 		if kind == storageClasses {
 			class.body, class.look, class.judge = true, lookStorageClass, judgeStorageClass

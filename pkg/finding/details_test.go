@@ -232,12 +232,12 @@ func TestWantedLists(t *testing.T) {
 		},
 		"certificates":    {finding.Want{Kind: gk("Secret"), Type: v1alpha1.FindingCertificateExpired}, "Secret type=kubernetes.io/tls", "Pod ConfigMap"},
 		"what is Stuck":   {finding.Want{Kind: gk("Event"), Type: v1alpha1.FindingStuck}, "Event metadata", "Pod ConfigMap"},
-		"bindings":        {finding.Want{Kind: gk("RoleBinding.rbac.authorization.k8s.io"), Type: v1alpha1.FindingUnused}, "RoleBinding; Role metadata everywhere; ServiceAccount metadata everywhere", "Pod Secret"},
+		"bindings":        {finding.Want{Kind: gk("RoleBinding.rbac.authorization.k8s.io"), Type: v1alpha1.FindingUnused}, "RoleBinding; Role metadata everywhere; ServiceAccount metadata everywhere; Pod everywhere", "Event Secret"},
 		"classes":         {finding.Want{Kind: gk("StorageClass.storage.k8s.io"), Type: v1alpha1.FindingUnused}, "StorageClass everywhere; PersistentVolumeClaim everywhere; StatefulSet everywhere", "Event Node"},
 		"Namespaces":      {finding.Want{Kind: gk("Namespace"), Type: v1alpha1.FindingUnused}, "Namespace; Pod metadata everywhere; Widget metadata everywhere; Secret metadata everywhere", "Event Node EndpointSlice"},
-		"autoscalers":     {finding.Want{Kind: gk("HorizontalPodAutoscaler.autoscaling"), Type: v1alpha1.FindingUnused}, "HorizontalPodAutoscaler; Deployment metadata", "Pod Secret"},
+		"autoscalers":     {finding.Want{Kind: gk("HorizontalPodAutoscaler.autoscaling"), Type: v1alpha1.FindingUnused}, "HorizontalPodAutoscaler; Deployment; Pod", "Node Secret"},
 		"what cascades":   {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingCascading}, "ConfigMap metadata everywhere; Pod; ScaledObject", "Event Node"},
-		"workloads":       {finding.Want{Kind: gk("Deployment.apps"), Type: v1alpha1.FindingIdle}, "Deployment; HorizontalPodAutoscaler; ScaledObject; SleepInfo metadata", "Pod Secret"},
+		"workloads":       {finding.Want{Kind: gk("Deployment.apps"), Type: v1alpha1.FindingIdle}, "Deployment; HorizontalPodAutoscaler; ScaledObject; SleepInfo metadata; Pod", "Node Secret"},
 		"Pods that ended": {finding.Want{Kind: gk("Pod"), Type: v1alpha1.FindingFailed}, "Pod", "Node ConfigMap"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -71,8 +71,21 @@ func leadsNowhere(c *candidate, all []*candidate) bool {
 	})
 }
 
-// judge says what was found of a candidate.
+// judge says what was found of a candidate. A text in which its name stands makes any row unsure.
 func (f *Finder) judge(c *candidate) *Finding {
+	found := f.judgeByRow(c)
+	if found == nil || !c.row.heedsTexts() || c.reported || len(found.Unknown) > 0 ||
+		found.Type != c.row.typ || found.Confidence == v1alpha1.ConfidenceWeak {
+		return found
+	}
+	if why := f.inTextOfUser(c); why != "" {
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason += ", but " + why
+	}
+	return found
+}
+
+func (f *Finder) judgeByRow(c *candidate) *Finding {
 	switch {
 	case c.row.judge != nil:
 		return c.row.judge(f, c)

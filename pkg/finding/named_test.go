@@ -157,6 +157,10 @@ IngressClass left Cascading
 IngressClass old Unused
 VolumeSnapshotClass old Unused`,
 	},
+	"the snapshot class that a class of storage names for Kasten": {
+		cluster: cluster(of("storage.k8s.io/v1 StorageClass old", "annotations: {k10.kasten.io/volume-snapshot-class: kasten}"), of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass kasten", "")),
+		want:    "VolumeSnapshotClass kasten Cascading\nStorageClass old Unused",
+	},
 	"classes when who names them may not be read": {
 		cluster: cluster(of("storage.k8s.io/v1 StorageClass a", ""), of("networking.k8s.io/v1 IngressClass a", ""), of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass a", "")),
 		unread:  []string{"PersistentVolumeClaim", "Ingress", "VolumeSnapshot"},

@@ -45,6 +45,7 @@ func (f *Finder) needs() needs {
 				n.everywhere[source] = n.everywhere[source] || f.Table.NamesElsewhere(source, r.kind)
 			}
 		}
+		n.add(n.sources, f.textsFor(r), crosses)
 		if r.pods {
 			n.selective[r.kind] = true
 			n.add(n.sources, f.Table.PodKinds(), crosses)

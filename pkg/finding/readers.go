@@ -120,8 +120,6 @@ func (f *Finder) whyWeak(c *candidate) string {
 	switch {
 	case c.reported:
 		return ""
-	case f.graph.IsMentioned(name):
-		return "its name stands in " + f.mentioned(name)
 	case c.mayUse != "":
 		return c.mayUse
 	case c.row.pods:

@@ -117,9 +117,16 @@ func lookIngress(_ *Finder, o *object.Parts) *candidate {
 	purpose := otherPurposeOf(o)
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
 		judged := f.judgeIngress(found, names, class)
-		if judged != nil && purpose != "" && judged.Confidence == v1alpha1.ConfidenceCertain {
+		if judged == nil || judged.Confidence != v1alpha1.ConfidenceCertain {
+			return judged
+		}
+		switch use := f.graph.Use(nameOf(&found)); {
+		case purpose != "":
 			judged.Confidence = v1alpha1.ConfidenceWeak
 			judged.Reason += "; but it may be there for what reads its annotation " + purpose
+		case use.IsUsed(): // cert-manager adds the backends of its challenges
+			judged.Confidence = v1alpha1.ConfidenceWeak
+			judged.Reason += "; but it may be there for " + usersOf(use.Users)
 		}
 		return judged
 	}}

@@ -17,6 +17,8 @@ type search struct {
 	kinds int
 	// unread are those that could not be read.
 	unread []Unread
+	// unreadTexts are those that may hold the names in a text, and could not be read.
+	unreadTexts []Unread
 	// inVain says that no user was found in any.
 	inVain string
 }
@@ -47,7 +49,11 @@ func (f *Finder) searchFor(r *row) *search {
 	}
 	kinds := f.sourcesOf(r)
 	s := &search{unread: f.unreadUsers(kinds, r.kind)}
-	f.searches[r] = s
+	if f.searches[r] = s; f.served[r.kind].Namespaced {
+		s.unreadTexts = f.unreadOf(f.textsFor(r)...)
+	} else {
+		s.unreadTexts = f.unreadAnywhere(f.textsFor(r)...)
+	}
 	var last schema.GroupKind
 	for _, kind := range kinds {
 		if _, served := f.served[kind]; served {

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -67,6 +68,35 @@ func (f *Finder) seek() {
 			f.bytes += 80
 		}
 	}
+}
+
+// heedsTexts reports whether a text in which the name of an object stands makes a finding of the row Weak. A namespace
+// holds something or nothing, whoever names it. What is only reported is not deleted by mistake, and Nodes and
+// definitions stand in many custom resources.
+func (r *row) heedsTexts() bool {
+	isUse := r.typ == v1alpha1.FindingUnused || r.typ == v1alpha1.FindingIdle
+	return isUse && r.actionable && r.kind != namespaces
+}
+
+// textsFor are the kinds in whose texts the names of a row's objects may stand.
+func (f *Finder) textsFor(r *row) []schema.GroupKind {
+	if !r.heedsTexts() {
+		return nil
+	}
+	return f.Table.TextKinds()
+}
+
+// inTextOfUser says in which text of a Pod, a volume or a custom resource the name of a candidate stands, or may stand.
+// Empty when nobody knows of any. A text seldom names what is in another namespace: that those of other namespaces
+// could not be read makes only what is cluster-scoped unsure.
+func (f *Finder) inTextOfUser(c *candidate) string {
+	if f.graph.IsMentioned(c.object()) {
+		return "its name stands in " + f.mentioned(c.object())
+	}
+	if unread := f.searchFor(c.row).unreadTexts; len(unread) > 0 {
+		return "its name may stand in an object of kind " + unread[0].Kind.String() + ", and these could not be read"
+	}
+	return ""
 }
 
 // mentioned says in which text of Pods and custom resources the name of an object stands, where that was kept.

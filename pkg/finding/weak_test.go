@@ -59,6 +59,31 @@ func TestWhyWeak(t *testing.T) {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 PersistentVolume v", "", "spec: {csi: {volumeAttributes: {config: settings}}}")), "ConfigMap shop/settings", true,
 			"but its name stands in spec.csi.volumeAttributes.config of PersistentVolume v",
 		},
+		"a volume in a custom resource": {
+			cluster(of("v1 PersistentVolume pv-cr", "", "spec: {claimRef: {namespace: shop, name: data}, csi: {volumeAttributes: {volume: pv-cr}}}", "status: {phase: Released}"),
+				of("example.com/v1 Widget shop/restore", "", "spec: {volume: pv-cr}")),
+			"PersistentVolume pv-cr", false, "but its name stands in a text of a Pod, a volume or a custom resource",
+		},
+		"a volume in an argument": {
+			cluster(of("v1 PersistentVolume pv-arg", "", "status: {phase: Released}"), of("v1 Pod shop/web", "", "spec: {containers: [{name: a, args: ['--pv=pv-arg']}]}")),
+			"PersistentVolume pv-arg", false, "but its name stands in a text of a Pod, a volume or a custom resource",
+		},
+		"an Ingress in a custom resource": {
+			cluster(of("networking.k8s.io/v1 Ingress shop/acme", "", "spec: {defaultBackend: {service: {name: gone}}}"), of("example.com/v1 Widget shop/a", "", "spec: {solvers: [{ingress: acme}]}")),
+			"Ingress shop/acme", false, "but its name stands in",
+		},
+		"an autoscaler in a custom resource": {
+			cluster(of("autoscaling/v2 HorizontalPodAutoscaler shop/orders", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: gone}}"), of("example.com/v1 Widget shop/a", "", "spec: {scaler: orders}")),
+			"HorizontalPodAutoscaler shop/orders", false, "but its name stands in a text of a Pod, a volume or a custom resource",
+		},
+		"a Deployment in a custom resource": {
+			cluster(of("apps/v1 Deployment shop/orders", "", "spec: {replicas: 0}"), of("example.com/v1 Widget shop/a", "", "spec: {wakes: orders}")),
+			"Deployment shop/orders", false, "but its name stands in",
+		},
+		"a Deployment in the arguments of a StatefulSet of the same name": {
+			cluster(of("apps/v1 Deployment shop/orders", "", "spec: {replicas: 0}"), of("apps/v1 StatefulSet shop/orders", "", "spec: {template: {spec: {containers: [{name: a, args: [orders]}]}}}")),
+			"Deployment shop/orders", false, "but its name stands in",
+		},
 		"what only a weak finding uses": {
 			cluster(of("v1 PersistentVolumeClaim shop/data", "", "spec: {storageClassName: slow}"), of("storage.k8s.io/v1 StorageClass slow", ""),
 				of("v1 ConfigMap ci/runner", "", "data: {config.toml: shop/data}")),
@@ -81,6 +106,48 @@ func TestWhyWeak(t *testing.T) {
 				}
 			}
 			t.Errorf("%s is not found", test.of)
+		})
+	}
+}
+
+// What an object says of itself, and what its ReplicaSets say, shows no use of it.
+func TestOwnTextsMakeNothingWeak(t *testing.T) {
+	t.Parallel()
+	template := "template: {spec: {containers: [{name: a, args: ['--name=orders', 'shop/orders']}]}}}"
+	s := scenario{cluster: cluster(
+		of("apps/v1 Deployment shop/orders", "", "spec: {replicas: 0, "+template),
+		of("apps/v1 ReplicaSet shop/orders-1", "ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: orders, uid: u, controller: true}]", "spec: {replicas: 0, "+template),
+		of("v1 Service shop/orders", "annotations: {meta.helm.sh/release-name: orders, argocd.argoproj.io/tracking-id: 'orders:apps/Deployment:shop/orders'}", "spec: {selector: {app: orders}}"),
+		of("v1 PersistentVolume pvc-123", "", "spec: {csi: {volumeAttributes: {name: pvc-123}}}", "status: {phase: Released}"),
+	)}
+	for _, f := range find(t, s) {
+		if f.Kind.Kind != "Service" && f.Confidence != v1alpha1.ConfidenceCertain {
+			t.Errorf("%s is %s: %s", f, f.Confidence, f.Reason)
+		}
+	}
+}
+
+// A Cleaner that asks for one row reads the texts in which a name may stand, and takes what it may not read for one of them.
+func TestTextsAreReadForEachRow(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ cluster, kind, typ string }{
+		"PersistentVolume": {of("v1 PersistentVolume pv-arg", "", "status: {phase: Released}"), "PersistentVolume", "Unused"},
+		"Deployment":       {of("apps/v1 Deployment shop/pv-arg", "", "spec: {replicas: 0}"), "Deployment.apps", "Idle"},
+		"IngressClass":     {of("networking.k8s.io/v1 IngressClass pv-arg", ""), "IngressClass.networking.k8s.io", "Unused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options := finding.Options{Table: tableOf(t), Served: served(t), Now: now, Wanted: []finding.Want{{Kind: gk(test.kind), Type: v1alpha1.FindingType(test.typ)}}}
+			user := of("v1 Pod shop/web", "", "spec: {containers: [{name: a, args: ['--name=pv-arg']}]}")
+			for confidence, s := range map[v1alpha1.FindingConfidence]scenario{
+				"read Weak": {cluster: cluster(test.cluster, user)}, "unread Weak": {cluster: test.cluster, unread: []string{"Widget"}}, "none": {cluster: test.cluster},
+			} {
+				found := findWith(t, s, options)
+				_, want, _ := strings.Cut(string(confidence), " ")
+				if len(found) != 1 || (found[0].Confidence == v1alpha1.ConfidenceWeak) != (want == "Weak") && len(found[0].Unknown) == 0 {
+					t.Errorf("%s: %v", confidence, found)
+				}
+			}
 		})
 	}
 }

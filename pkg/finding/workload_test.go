@@ -42,7 +42,7 @@ var workloadScenarios = map[string]scenario{
 			of("keda.sh/v1alpha1 ScaledObject shop/c", "", "spec: {minReplicaCount: 1, scaleTargetRef: {name: always}}"),
 			of("apps/v1 Deployment shop/template", "", zero), of("argoproj.io/v1alpha1 Rollout shop/a", "", "spec: {replicas: 1, workloadRef: {apiVersion: apps/v1, kind: Deployment, name: template}}"),
 			of("kube-green.com/v1alpha1 SleepInfo night/a", "")),
-		want: "Deployment shop/always Idle\nDeployment shop/stopped Idle",
+		want: "Deployment shop/always Idle weak\nDeployment shop/stopped Idle",
 	},
 	"what sleeps uses its inputs": {
 		cluster: cluster(of("v1 ConfigMap shop/keda", ""), of("v1 ConfigMap shop/paused", ""),

@@ -53,15 +53,16 @@ func (g *Graph) Texts(name Name) []Text {
 	return nil
 }
 
-// witnessText keeps where the names of objects that are watched stand in a text of an object.
-func (g *Graph) witnessText(o *object.Parts, text object.JSON) {
+// witnessText keeps where the names of objects that are watched stand in a text of an object. by is the
+// object, or its controller: it does not witness itself.
+func (g *Graph) witnessText(o *object.Parts, by Name, text object.JSON) {
 	if len(g.watched) == 0 {
 		return
 	}
 	eachNameIn(o, text, func(namespace string, word []byte) {
 		for _, w := range g.watched {
 			isThere := namespace == w.name.Namespace || namespace == "" || w.name.Namespace == ""
-			if !isThere || string(word) != w.name.Name {
+			if !isThere || string(word) != w.name.Name || by == w.name {
 				continue
 			}
 			path, _ := pathTo(text, object.JSON(o.Raw), "")

@@ -120,8 +120,8 @@ func (g *Graph) Add(o *object.Parts) {
 		g.name(edge, id, use.live)
 		g.witness(NameOf(o.Object), edge)
 	}, func(text object.JSON) {
-		g.mentions.addText(o, text)
-		g.witnessText(o, text)
+		g.mentions.addText(o, use.by, text)
+		g.witnessText(o, use.by, text)
 	})
 	if use.idle {
 		g.SetIdle(use.by)

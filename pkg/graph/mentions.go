@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -32,6 +34,8 @@ type mentions struct {
 	of string
 	// words are there with their namespaces and, unless it is only one, with "*" for all.
 	words map[key]struct{}
+	// own are the words that only objects of one kind say that are called so themselves, with that kind.
+	own   map[key]schema.GroupKind
 	full  bool
 	bytes int64
 }
@@ -130,10 +134,36 @@ func wordAt(value object.JSON, begin int) (end int, isWord bool) {
 	return end, isWord && slashes <= 1 && end-begin <= maxName
 }
 
-// addText takes the names in a text of an object.
-func (m *mentions) addText(o *object.Parts, text object.JSON) {
-	if !m.full {
-		eachNameIn(o, text, m.addWord)
+// addText takes the names in a text of an object. by is the object, or its controller, if it has one.
+func (m *mentions) addText(o *object.Parts, by Name, text object.JSON) {
+	if m.full {
+		return
+	}
+	eachNameIn(o, text, func(namespace string, word []byte) {
+		if namespace == by.Namespace && string(word) == by.Name {
+			m.addOwn(by)
+		} else {
+			m.addWord(namespace, word)
+		}
+	})
+}
+
+// addOwn takes the name of an object that stands in its own text. That shows no use of it, but may mean an object of
+// another kind.
+func (m *mentions) addOwn(by Name) {
+	for _, namespace := range []string{by.Namespace, "*"} {
+		k := mentionKey(namespace, by.Name)
+		kind, known := m.own[k]
+		switch {
+		case known && kind != by.GroupKind:
+			m.addWord(by.Namespace, []byte(by.Name))
+		case !known && len(m.own) < maxMentions:
+			if m.own == nil {
+				m.own = map[key]schema.GroupKind{}
+			}
+			m.own[k] = schema.GroupKind{Group: strings.Clone(by.Group), Kind: strings.Clone(by.Kind)}
+			m.bytes += int64(64 + len(by.Group) + len(by.Kind))
+		}
 	}
 }
 
@@ -239,7 +269,9 @@ func (g *Graph) IsMentioned(name Name) bool {
 		return m.full
 	}
 	for _, in := range []string{cmp.Or(name.Namespace, "*"), ""} {
-		if _, stands := m.words[mentionKey(in, name.Name)]; stands {
+		k := mentionKey(in, name.Name)
+		_, stands := m.words[k]
+		if kind, isOwn := m.own[k]; stands || isOwn && kind != name.GroupKind {
 			return true
 		}
 	}

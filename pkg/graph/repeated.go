@@ -5,6 +5,7 @@ package graph
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -15,9 +16,13 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // ofProvisioner is the prefix of what the provisioner tells a driver: which claim, volume or Pod asks.
 const ofProvisioner = `"csi.storage.k8s.io/`
 
+// ofManagers are annotations in which what manages an object says so: the name there is that of a release or an
+// application.
+var ofManagers = []string{"meta.helm.sh/release-name", "argocd.argoproj.io/tracking-id"}
+
 // isRepeated reports whether what a key of a map holds says nothing of its own.
 func isRepeated(key object.Key) bool {
-	return key.Is(lastApplied) || bytes.HasPrefix(key, []byte(ofProvisioner))
+	return key.Is(lastApplied) || bytes.HasPrefix(key, []byte(ofProvisioner)) || slices.ContainsFunc(ofManagers, key.Is)
 }
 
 // eachNameIn is EachName for a text of an object. It leaves out the object's own name, which shows no use.

@@ -245,6 +245,15 @@ func (t *Table) CustomKinds() []schema.GroupKind {
 	return slices.DeleteFunc(t.Kinds(), func(kind schema.GroupKind) bool { return !t.sources[kind].isCustom })
 }
 
+// TextKinds are the kinds in whose texts any name may stand: what gives Pods and drivers texts, what controllers read
+// annotations of, and custom resources.
+func (t *Table) TextKinds() []schema.GroupKind {
+	return slices.DeleteFunc(t.Kinds(), func(kind schema.GroupKind) bool {
+		s := t.sources[kind]
+		return !s.isCustom && !s.hasText && !slices.Contains(annotated, kind.String())
+	})
+}
+
 // NamesElsewhere reports whether objects of the kind can name objects of another kind in other namespaces: by a
 // reference, or by "namespace/name" in a text, as in the arguments of a workload or anywhere in a custom resource. Pods
 // and ReplicaSets have the texts of what makes them.
