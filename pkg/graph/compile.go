@@ -24,6 +24,8 @@ type node struct {
 	guess string
 	// isText is true for what Pods are given as text.
 	isText bool
+	// isContainer is true for a container of a Pod, and expands for its texts, in which its variables may stand.
+	isContainer, expands bool
 }
 
 // reference is a Reference as it is read.

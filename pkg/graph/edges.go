@@ -33,8 +33,9 @@ func (t *Table) Edges(o object.Object, each func(Edge)) {
 	t.read(o, each, nil)
 }
 
-// read is Edges, and tells text what Pods are given as text, and what could be a name in a custom resource.
-func (t *Table) read(o object.Object, each func(Edge), text func(object.JSON)) {
+// read is Edges, and tells text what Pods are given as text, and what could be a name in a custom resource. At is where
+// the text stands in the object, which may have variables in it.
+func (t *Table) read(o object.Object, each func(Edge), text func(at, text object.JSON)) {
 	s := t.sources[o.Kind.GroupKind()]
 	if s == nil {
 		return
@@ -48,7 +49,7 @@ func (t *Table) read(o object.Object, each func(Edge), text func(object.JSON)) {
 		tell(&w)
 	}
 	if s.isCustom && text != nil {
-		eachWord(o.Raw, text)
+		eachWord(o.Raw, func(word object.JSON) { text(word, word) })
 	}
 }
 
@@ -56,7 +57,9 @@ type walker struct {
 	object object.JSON
 	own    string
 	each   func(Edge)
-	text   func(object.JSON)
+	text   func(at, text object.JSON)
+	// container is the one of whose texts the next are.
+	container object.JSON
 	// path is where guessing has come to, from where it began.
 	from string
 	path []object.Key
@@ -100,8 +103,17 @@ func (w *walker) tellHere(n *node, value, holder object.JSON) {
 		w.from = n.guess
 		w.guess(value)
 	}
-	if n.isText && w.text != nil {
-		w.text(value)
+	if n.isContainer {
+		w.container = value
+	}
+	if w.text == nil {
+		return
+	}
+	if n.isText {
+		w.text(value, value)
+	}
+	if n.expands {
+		w.tellExpanded(value)
 	}
 }
 

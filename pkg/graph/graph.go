@@ -119,9 +119,9 @@ func (g *Graph) Add(o *object.Parts) {
 		}
 		g.name(edge, id, use.live)
 		g.witness(NameOf(o.Object), edge)
-	}, func(text object.JSON) {
+	}, func(at, text object.JSON) {
 		g.mentions.addText(o, use.by, text)
-		g.witnessText(o, use.by, text)
+		g.witnessText(o, use.by, at, text)
 	})
 	if use.idle {
 		g.SetIdle(use.by)

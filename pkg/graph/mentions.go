@@ -35,9 +35,11 @@ type mentions struct {
 	// words are there with their namespaces and, unless it is only one, with "*" for all.
 	words map[key]struct{}
 	// own are the words that only objects of one kind say that are called so themselves, with that kind.
-	own   map[key]schema.GroupKind
-	full  bool
-	bytes int64
+	own map[key]schema.GroupKind
+	// patterns are words in which "*" stands for what nobody knows, by their namespaces, as those of words.
+	patterns map[string]map[string]struct{}
+	full     bool
+	bytes    int64
 }
 
 // textIn are what Pods are given as text, below the path of a container: also the commands of its hooks and probes.
@@ -58,29 +60,34 @@ var annotated = []string{"Ingress.networking.k8s.io", "Service"}
 
 // noteText takes note of where an object, or a template in it, has text for its Pods.
 func (n *node) noteText(s Source) {
-	mark := func(path string) {
-		if steps, err := parsePath(path); err == nil {
-			n.at(steps).isText = true
+	at := func(path string) *node {
+		steps, err := parsePath(path)
+		if err != nil {
+			return &node{} // the error is told elsewhere
 		}
+		return n.at(steps)
 	}
 	if slices.Contains(annotated, s.Kind) {
-		mark("metadata.annotations.*")
+		at("metadata.annotations.*").isText = true
 	}
 	specs := slices.Clone(s.PodSpecs)
 	for _, template := range s.PodTemplates {
 		specs = append(specs, join(template, "spec"))
-		mark(join(template, "metadata.annotations.*"))
+		at(join(template, "metadata.annotations.*")).isText = true
 	}
 	for _, spec := range specs {
 		for _, path := range driverTexts {
-			mark(join(spec, path))
+			at(join(spec, path)).isText = true
 		}
 		for _, containers := range containersIn {
+			container := join(spec, containers)
+			at(container).isContainer = true
 			for _, path := range textIn {
-				mark(join(join(spec, containers), path))
+				text := at(join(container, path))
+				text.isText, text.expands = true, true
 			}
 		}
-		mark("metadata.annotations.*")
+		at("metadata.annotations.*").isText = true
 	}
 }
 
@@ -227,11 +234,18 @@ func tellName(namespace, before string, word []byte, tell func(namespace string,
 }
 
 func isNamePart(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '.'
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == anyText
 }
 
 func (m *mentions) addWord(namespace string, word []byte) {
+	if strings.IndexByte(namespace, anyText) >= 0 {
+		namespace = ""
+	}
 	if m.of != "" && namespace != "" && namespace != m.of {
+		return
+	}
+	if bytes.IndexByte(word, anyText) >= 0 {
+		m.addPattern(namespace, patternOf(word))
 		return
 	}
 	if m.words == nil {
@@ -271,7 +285,7 @@ func (g *Graph) IsMentioned(name Name) bool {
 	for _, in := range []string{cmp.Or(name.Namespace, "*"), ""} {
 		k := mentionKey(in, name.Name)
 		_, stands := m.words[k]
-		if kind, isOwn := m.own[k]; stands || isOwn && kind != name.GroupKind {
+		if kind, isOwn := m.own[k]; stands || isOwn && kind != name.GroupKind || m.isLikePattern(in, name.Name) {
 			return true
 		}
 	}

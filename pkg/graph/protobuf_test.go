@@ -21,7 +21,7 @@ func told(table *Table, raw []byte) map[string]int {
 	all := map[string]int{}
 	o := object.Object{Kind: object.Kind{}, Namespace: "shop", Raw: raw}
 	o.Kind.Version, o.Kind.Kind = "v1", "Pod"
-	table.read(o, func(e Edge) { all[fmt.Sprint(e)]++ }, func(text object.JSON) { all[text.Text()]++ })
+	table.read(o, func(e Edge) { all[fmt.Sprint(e)]++ }, func(_, text object.JSON) { all[text.Text()]++ })
 	return all
 }
 

@@ -1,0 +1,140 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// maxPatterns is how many patterns are kept of a namespace. Beyond it, any name counts as mentioned.
+	maxPatterns = 10_000
+	// anyText stands in an expanded text for what nobody knows. It stands in no JSON.
+	anyText = '\x01'
+	// maxExpanded is how long a text may become, and maxNested how deep a variable may stand in others.
+	maxExpanded = 1 << 16
+	maxNested   = 8
+)
+
+// environment is what is known of the variables of a container.
+type environment map[string][]byte
+
+// environmentOf are the variables whose values stand in the container. What comes from elsewhere is not known.
+func environmentOf(container object.JSON) environment {
+	env := environment{}
+	for variable := range container.Field("env").Elements() {
+		if variable.Field("valueFrom").Type() == object.Absent {
+			env[variable.Field("name").Text()] = contentOf(variable.Field("value"))
+		}
+	}
+	return env
+}
+
+// contentOf is what stands between the quotes of a JSON string, as it is written.
+func contentOf(text object.JSON) []byte {
+	if text.Type() != object.String {
+		return nil
+	}
+	end, _ := wordAt(text, 0)
+	return text[1:end]
+}
+
+// tellExpanded tells a text of a container with the values of its variables: Kubernetes knows $(NAME), shells $NAME and
+// ${NAME}.
+func (w *walker) tellExpanded(text object.JSON) {
+	content := contentOf(text)
+	if bytes.IndexByte(content, '$') < 0 {
+		return
+	}
+	expanded := environmentOf(w.container).expand([]byte{'"'}, content, 0)
+	w.text(text, append(expanded, '"'))
+}
+
+func (e environment) expand(to, text []byte, depth int) []byte {
+	for len(text) > 0 {
+		name, length := variableIn(text)
+		value, known := e[name]
+		switch {
+		case length == 0:
+			to, text = append(to, text[0]), text[1:]
+			continue
+		case known && depth < maxNested && len(to) < maxExpanded:
+			to = e.expand(to, value, depth+1)
+		default:
+			to = append(to, anyText)
+		}
+		text = text[length:]
+	}
+	return to
+}
+
+// variableIn is the variable that a text begins with, and how long it is there. The length is 0 where there is none.
+func variableIn(text []byte) (name string, length int) {
+	if len(text) < 2 || text[0] != '$' {
+		return "", 0
+	}
+	isEnd := func(c byte) bool { return !isInVariable(c) }
+	closing, opened := map[byte]byte{'(': ')', '{': '}'}[text[1]]
+	if !opened {
+		rest := text[1:]
+		if end := slices.IndexFunc(rest, isEnd); end >= 0 {
+			rest = rest[:end]
+		}
+		return string(rest), min(len(rest), 1) + len(rest)
+	}
+	end := bytes.IndexByte(text, closing)
+	if end < 0 {
+		return "", 0
+	}
+	inside := text[2:end]
+	if closing == '}' { // ${NAME:-default}
+		if end := slices.IndexFunc(inside, isEnd); end >= 0 {
+			inside = inside[:end]
+		}
+	}
+	return string(inside), end + 1
+}
+
+func isInVariable(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
+
+// patternOf is a word of an expanded text as a pattern. Without anything that nobody knows, it is the word.
+func patternOf(word []byte) string { return strings.ReplaceAll(string(word), string(anyText), "*") }
+
+// addPattern takes a word with something in it that nobody knows. The rest must be long enough for a name: one that is
+// a variable alone says nothing.
+func (m *mentions) addPattern(namespace, pattern string) {
+	if len(strings.Trim(strings.ReplaceAll(pattern, "*", ""), "-.")) < shortestMention {
+		return
+	}
+	if m.patterns == nil {
+		m.patterns = map[string]map[string]struct{}{}
+	}
+	for _, in := range []string{namespace, "*"} {
+		if m.patterns[in] == nil {
+			m.patterns[strings.Clone(in)] = map[string]struct{}{}
+		}
+		if _, known := m.patterns[in][pattern]; known {
+			continue
+		}
+		m.full = m.full || len(m.patterns[in]) >= maxPatterns
+		m.patterns[in][pattern] = struct{}{}
+		m.bytes += int64(64 + len(pattern))
+	}
+}
+
+// isLikePattern reports whether a word with something in it that nobody knows may be a name.
+func (m *mentions) isLikePattern(namespace, name string) bool {
+	for pattern := range m.patterns[namespace] {
+		if like(pattern, name) {
+			return true
+		}
+	}
+	return false
+}

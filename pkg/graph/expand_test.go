@@ -1,0 +1,51 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// A name may be made of the variables of a container. Where the value of one is not known, it may be anything.
+func TestVariablesInTexts(t *testing.T) {
+	table, err := BuiltIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const env = `"env": [{"name": "APP", "value": "orders"}, {"name": "NAME", "value": "$(APP)-a"}, {"name": "POD", "valueFrom": {}}, {"name": "LOOP", "value": "$(LOOP)$(LOOP)"}]`
+	for container, want := range map[string]string{ // what stands after "not" is not mentioned
+		`"args": ["--extra=$(APP)-extra"], ` + env:                           "shop/orders-extra not shop/web-extra team/orders-extra",
+		env + `, "args": ["--extra=$(NAME)-extra"]`:                          "shop/orders-a-extra not shop/orders-extra",
+		`"command": ["sh", "-c", "cat \"${APP}-extra\""], ` + env:            "shop/orders-extra not shop/web-extra",
+		`"command": ["sh", "-c", "cat $APP-extra"], ` + env:                  "shop/orders-extra not shop/web-extra",
+		`"command": ["sh", "-c", "cat team/$APP-extra"], ` + env:             "team/orders-extra not team/web-extra",
+		`"args": ["http://$(APP)-extra.$(POD).svc"], ` + env:                 "team/orders-extra not team/web-extra",
+		`"env": [{"name": "X", "value": "abcd-$(Y)-extra"}]`:                 "shop/abcd-1-extra shop/abcd-2-3-extra not shop/web-extra team/abcd-1-extra",
+		`"args": ["--extra=$(POD)-extra"], ` + env:                           "shop/web-extra shop/orders-extra not shop/extras",
+		`"args": ["--extra=${X:-a}-extra"]`:                                  "shop/web-extra",
+		`"args": ["$(cat /file)-extra", "$1-more"]`:                          "shop/web-extra shop/web-more not shop/web-less",
+		`"args": ["$(LOOP)-extra"], ` + env:                                  "shop/web-extra",
+		`"args": ["$(POD)", "$(POD)-abc", "$(APP", "$$", "$", "\\"], ` + env: "not shop/web-abc shop/web-extra",
+		`"args": ["$(APP)-extra"]}, {` + env:                                 "shop/web-extra",
+	} {
+		g := New(table, map[schema.GroupKind]bool{})
+		raw := `{"metadata": {"name": "p", "namespace": "shop"}, "spec": {"containers": [{` + container + `}]}}`
+		kind := object.Kind{GroupVersionKind: podKind.WithVersion("v1"), Namespaced: true}
+		g.Add(object.Object{Kind: kind, Namespace: "shop", Name: "p", Raw: []byte(raw)}.Parts())
+		mentioned, not, _ := strings.Cut(want, "not")
+		for i, names := range []string{mentioned, not} {
+			for text := range strings.FieldsSeq(names) {
+				namespace, name, _ := strings.Cut(text, "/")
+				if is := g.IsMentioned(Name{GroupKind: configMapKind, Namespace: namespace, Name: name}); is != (i == 0) {
+					t.Errorf("%s: %s is mentioned: %t", container, text, is)
+				}
+			}
+		}
+	}
+}
