@@ -101,12 +101,9 @@ func (n *notes) await(volume string) {
 	}
 }
 
-// claimTemplates takes note of the claims that a StatefulSet makes, and of the volumes that they ask for.
+// claimTemplates takes note of the volumes that the claims of a StatefulSet ask for.
 func (n *notes) claimTemplates(o *object.Parts) {
 	for template := range o.At("spec", "volumeClaimTemplates").Elements() {
 		n.await(template.At("spec", "volumeName").Text())
-		name := template.At("metadata", "name").Text() + "-" + o.Name + "-"
-		n.claimers[graph.Name{GroupKind: claims, Namespace: strings.Clone(o.Namespace), Name: name}] = strings.Clone(o.Name)
-		n.bytes += int64(192 + len(o.Namespace) + len(name) + len(o.Name))
 	}
 }

@@ -35,9 +35,7 @@ type notes struct {
 	// waited are words in commands that wait for a Job, by namespace.
 	waited map[[2]string]bool
 	// awaited are volumes that a claim asks for by their names, and does not have, or that a template of claims asks for.
-	// claimers are StatefulSets, by the names of the claims that they make, without the number at the end.
-	awaited  map[string]bool
-	claimers map[graph.Name]string
+	awaited map[string]bool
 	// retained are claims whose volumes stay when they are deleted.
 	retained map[graph.Name]bool
 	// faulty are Deployments of which a Pod does not run, and why.
@@ -57,8 +55,7 @@ func newNotes() notes {
 	return notes{
 		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{},
 		commanded: map[string]bool{}, byHand: map[graph.Name]bool{}, awaited: map[string]bool{},
-		claimers: map[graph.Name]string{},
-		faulty:   map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
+		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
 		meshed: map[string]bool{}, waited: map[[2]string]bool{},
 		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, retained: map[graph.Name]bool{},
 	}

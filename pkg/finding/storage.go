@@ -4,7 +4,7 @@
 package finding
 
 import (
-	"strings"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -104,9 +104,6 @@ func (f *Finder) judgeVolume(found Finding, claim graph.Name) *Finding {
 	if f.awaited[found.Name] {
 		return nil
 	}
-	base := claim
-	base.Name = strings.TrimRight(claim.Name, "0123456789")
-	claimer := f.claimers[base]
 	found.Unknown = f.unreadAnywhere(claimants...)
 	switch {
 	case len(found.Unknown) > 0:
@@ -115,11 +112,23 @@ func (f *Finder) judgeVolume(found Finding, claim graph.Name) *Finding {
 	case f.graph.IsPresent(claim):
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason += ", but a claim of that name exists again"
-	case claimer != "" && base != claim:
-		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason += ", but StatefulSet " + claim.Namespace + "/" + claimer + " makes claims of that name"
+	default:
+		if workloads := f.workloadsOf(claim); len(workloads) > 0 {
+			found.Confidence = v1alpha1.ConfidenceWeak
+			found.Reason += ", but a claim of that name is used by " + usersOf(workloads)
+		}
 	}
 	return &found
+}
+
+// workloadsOf are the Pods and what makes Pods that use a claim. A snapshot, too, may name one that is gone.
+func (f *Finder) workloadsOf(claim graph.Name) []graph.User {
+	users := f.graph.Use(claim).Users
+	if len(users) == 0 {
+		return nil
+	}
+	kinds := f.Table.PodKinds()
+	return slices.DeleteFunc(users, func(u graph.User) bool { return !slices.Contains(kinds, u.GroupKind) })
 }
 
 // lookAttachment looks at an attachment. A driver needs no CSIDriver, and an inline volume no PersistentVolume.

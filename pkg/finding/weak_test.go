@@ -53,7 +53,12 @@ func TestWhyWeak(t *testing.T) {
 		"a volume of a StatefulSet": {
 			cluster(of("v1 PersistentVolume old", "", "spec: {claimRef: {namespace: shop, name: data-db-0}}", "status: {phase: Released}"),
 				of("apps/v1 StatefulSet shop/db", "", "spec: {volumeClaimTemplates: [{metadata: {name: data}}]}")),
-			"PersistentVolume old", false, "its claim was PersistentVolumeClaim shop/data-db-0, but StatefulSet shop/db makes claims of that name",
+			"PersistentVolume old", false, "its claim was PersistentVolumeClaim shop/data-db-0, but a claim of that name is used by StatefulSet shop/db",
+		},
+		"a volume whose claim a Deployment names": {
+			cluster(of("v1 PersistentVolume old", "", "spec: {claimRef: {namespace: shop, name: data}}", "status: {phase: Released}"),
+				of("apps/v1 Deployment shop/web", "", "spec: {template: {spec: {containers: [], volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}}}")),
+			"PersistentVolume old", false, "its claim was PersistentVolumeClaim shop/data, but a claim of that name is used by Deployment shop/web",
 		},
 		"the attributes of a volume": {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 PersistentVolume v", "", "spec: {csi: {volumeAttributes: {config: settings}}}")), "ConfigMap shop/settings", true,
