@@ -152,7 +152,7 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 	whole := List{
 		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
 		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
-		readers: n.sources[gk] && slices.Contains(readerKinds, gk) && slices.ContainsFunc(f.rows, (*row).isReadable),
+		readers: n.sources[gk] && f.mayRead(gk) && slices.ContainsFunc(f.rows, (*row).isReadable),
 		waiters: slices.Contains(waiters, gk) && slices.ContainsFunc(f.rows, (*row).isFinishedJob),
 		texts:   gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
 	}

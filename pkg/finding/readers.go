@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -24,7 +25,7 @@ func lookReadable(f *Finder, o *object.Parts) *candidate {
 
 // readers are what is kept of those who may read ConfigMaps and Secrets through the API, by namespace and name.
 type readers struct {
-	// applications are workloads, and the accounts of their Pods; sets are StatefulSets.
+	// applications are the names of workloads, and of what is in their Pods; sets are StatefulSets.
 	applications, sets map[[2]string]bool
 	// readAll are the kinds of which a role of a namespace lets somebody read all objects, by namespace and kind.
 	readAll map[[2]string]bool
@@ -34,8 +35,11 @@ func newReaders() readers {
 	return readers{map[[2]string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}}
 }
 
-// readerKinds are the kinds of which something is kept. All are read anyway where ConfigMaps and Secrets are judged.
-var readerKinds = []schema.GroupKind{roles, deployments, statefulSets, daemonSets}
+// mayRead reports whether something is kept of the objects of a kind: of roles, and of what runs Pods. All are read
+// anyway where ConfigMaps and Secrets are judged.
+func (f *Finder) mayRead(kind schema.GroupKind) bool {
+	return kind == roles || slices.Contains(f.Table.PodKinds(), kind)
+}
 
 // readableKinds are what may be read, with their resources in roles.
 var readableKinds = map[schema.GroupKind]string{configMaps: "configmaps", secrets: "secrets"}
@@ -44,27 +48,63 @@ func (r *row) isReadable() bool { return r.named && readableKinds[r.kind] != "" 
 
 // noteReader takes note of a role, or of a workload.
 func (f *Finder) noteReader(o *object.Parts) {
-	add := func(to map[[2]string]bool, name string) {
-		if name != "" {
-			to[[2]string{strings.Clone(o.Namespace), strings.Clone(name)}] = true
-			f.bytes += int64(96 + len(o.Namespace) + len(name))
-		}
-	}
-	switch o.Kind.GroupKind() {
-	case roles:
+	switch {
+	case o.Kind.GroupKind() == roles:
 		for rule := range o.At("rules").Elements() {
 			for kind, resource := range readableKinds {
 				if readsAll(rule, resource) {
-					add(f.readAll, kind.Kind)
+					f.noteName(f.readAll, o, kind.Kind)
 				}
 			}
 		}
 		return
-	case statefulSets:
-		add(f.sets, o.Name)
+	case isCopy(o):
+		return
+	case o.Kind.GroupKind() == statefulSets:
+		f.noteName(f.sets, o, o.Name)
 	}
-	add(f.applications, o.Name)
-	add(f.applications, o.At("spec", "template", "spec", "serviceAccountName").Text())
+	f.Table.EachTemplate(o, func(metadata, spec object.JSON) {
+		for _, name := range namesOfApplication(metadata, spec) {
+			f.noteName(f.applications, o, name)
+		}
+		f.noteName(f.applications, o, o.Name)
+	})
+}
+
+// isCopy reports whether a Pod or what makes it is made from the template of a workload, which has the names.
+func isCopy(o *object.Parts) bool {
+	owner, _ := graph.Controller(o)
+	return slices.Contains([]schema.GroupKind{
+		deployments, replicaSets, statefulSets, daemonSets, controllers, cronJobs, jobs,
+	}, owner.GroupKind)
+}
+
+// namesOfApplication are what the application in a Pod may be called, beside the workload: Spring looks for the
+// ConfigMaps NAME and NAME-PROFILE.
+func namesOfApplication(metadata, spec object.JSON) []string {
+	labels := metadata.Field("labels")
+	names := []string{
+		spec.Field("serviceAccountName").Text(),
+		labels.Field("app").Text(),
+		labels.Field("app.kubernetes.io/name").Text(),
+	}
+	for container := range spec.Field("containers").Elements() {
+		names = append(names, container.Field("name").Text())
+		for variable := range container.Field("env").Elements() {
+			if variable.Field("name").Text() == "SPRING_APPLICATION_NAME" {
+				names = append(names, variable.Field("value").Text())
+			}
+		}
+	}
+	return names
+}
+
+// noteName takes note of a name in the namespace of an object.
+func (f *Finder) noteName(to map[[2]string]bool, o *object.Parts, name string) {
+	if name != "" && !to[[2]string{o.Namespace, name}] {
+		to[[2]string{strings.Clone(o.Namespace), strings.Clone(name)}] = true
+		f.bytes += int64(96 + len(o.Namespace) + len(name))
+	}
 }
 
 // readsAll reports whether a rule lets somebody read a resource of the core group, whatever the name.
@@ -91,9 +131,22 @@ func (f *Finder) readerOf(c *candidate) string {
 	if set := f.setOf(c.namespace, c.name); set != "" {
 		return "its name begins like that of a Pod of StatefulSet " + c.namespace + "/" + set
 	}
-	if f.readAll[[2]string{c.namespace, c.kind.Kind}] && f.applications[[2]string{c.namespace, c.name}] {
-		return "it has the name of a workload or of its account, and a role lets somebody read each " + c.kind.Kind +
-			" of the namespace"
+	application := f.applicationOf(c.namespace, c.name)
+	if application != "" && f.readAll[[2]string{c.namespace, c.kind.Kind}] {
+		return "its name begins with that of application " + application + ", and a role lets somebody read each " +
+			c.kind.Kind + " of the namespace"
+	}
+	return ""
+}
+
+// applicationOf is the application that has the name, or the name up to a dash. Empty when there is none. Each that
+// uses Spring is called "application", too.
+func (f *Finder) applicationOf(namespace, name string) string {
+	for i := range len(name) + 1 {
+		isEnd := i == len(name) || name[i] == '-'
+		if isEnd && (name[:i] == "application" || f.applications[[2]string{namespace, name[:i]}]) {
+			return name[:i]
+		}
 	}
 	return ""
 }

@@ -76,10 +76,34 @@ Secret team/agent-0-state Unused`,
 			of("apps/v1 Deployment team/orders", "", "spec: {replicas: 1, template: {spec: {containers: []}}}")),
 		want: `
 ConfigMap shop/orders Unused weak
-ConfigMap shop/orders-old Unused
+ConfigMap shop/orders-old Unused weak
 ConfigMap shop/robot Unused weak
 ConfigMap team/orders Unused
 Secret shop/orders Unused`,
+	},
+	"what begins with the name of an application, where a role lets somebody read all ConfigMaps": {
+		cluster: cluster(readAll, of(rbac+"RoleBinding shop/reader", "", binds("Role", "reader", "{kind: User, name: me}")),
+			of("v1 ConfigMap shop/application", ""), of("v1 ConfigMap shop/application-prod", ""), of("v1 ConfigMap shop/applications", ""), of("v1 ConfigMap team/application", ""),
+			of("v1 ConfigMap shop/night-kubernetes", ""), of("v1 ConfigMap shop/bare-prod", ""), of("v1 ConfigMap shop/roll-prod", ""), of("v1 ConfigMap shop/by-app", ""), of("v1 ConfigMap shop/by-name-prod", ""),
+			of("v1 ConfigMap shop/by-container-prod", ""), of("v1 ConfigMap shop/spring-name-prod", ""), of("v1 ConfigMap shop/orders-1-prod", ""), of("v1 ConfigMap shop/other", ""),
+			of("batch/v1 CronJob shop/night", "", "spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: by-container, env: [{name: SPRING_APPLICATION_NAME, value: spring-name}]}]}}}}}"),
+			of("v1 Pod shop/bare", "labels: {app: by-app, app.kubernetes.io/name: by-name}", "spec: {containers: []}"),
+			of("v1 Pod shop/orders-1", "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: orders, uid: u, controller: true}]", "spec: {containers: []}"),
+			of("argoproj.io/v1alpha1 Rollout shop/roll", "", "spec: {replicas: 1, template: {spec: {containers: []}}}")),
+		want: `
+ConfigMap shop/application Unused weak
+ConfigMap shop/application-prod Unused weak
+ConfigMap shop/applications Unused
+ConfigMap shop/bare-prod Unused weak
+ConfigMap shop/by-app Unused weak
+ConfigMap shop/by-container-prod Unused weak
+ConfigMap shop/by-name-prod Unused weak
+ConfigMap shop/night-kubernetes Unused weak
+ConfigMap shop/orders-1-prod Unused
+ConfigMap shop/other Unused
+ConfigMap shop/roll-prod Unused weak
+ConfigMap shop/spring-name-prod Unused weak
+ConfigMap team/application Unused`,
 	},
 	"Services that other clusters serve": {
 		cluster: cluster(of("v1 Service shop/global", "annotations: {service.cilium.io/global: 'true'}", "spec: {selector: {a: b}}"), of("v1 Service shop/off", "annotations: {service.cilium.io/global: 'false'}", "spec: {selector: {a: b}}"),

@@ -5,10 +5,10 @@ package graph
 
 import "github.com/kubecleaner/kubecleaner/pkg/object"
 
-// eachTemplate tells the metadata of a Pod, or of each template of Pods in an object.
-func (t *Table) eachTemplate(o *object.Parts, tell func(metadata object.JSON)) {
+// EachTemplate tells the metadata and the spec of a Pod, or of each template of Pods in an object.
+func (t *Table) EachTemplate(o *object.Parts, tell func(metadata, spec object.JSON)) {
 	if o.Kind.GroupKind() == podKind {
-		tell(o.At("metadata"))
+		tell(o.At("metadata"), o.At("spec"))
 		return
 	}
 	s := t.sources[o.Kind.GroupKind()]
@@ -16,15 +16,16 @@ func (t *Table) eachTemplate(o *object.Parts, tell func(metadata object.JSON)) {
 		return
 	}
 	for _, path := range s.templates {
-		each(o.Raw, path, func(template object.JSON) { tell(template.Field("metadata")) })
+		each(o.Raw, path, func(template object.JSON) { tell(template.Field("metadata"), template.Field("spec")) })
 	}
 	if s.isOpen {
 		eachOpenTemplate(o.Raw, 0, tell)
 	}
 }
 
-// eachOpenTemplate tells the metadata of what has the shape of a Pod: nobody has described what the value holds.
-func eachOpenTemplate(value object.JSON, depth int, tell func(metadata object.JSON)) {
+// eachOpenTemplate tells the metadata and the spec of what has the shape of a Pod: nobody has described what the value
+// holds.
+func eachOpenTemplate(value object.JSON, depth int, tell func(metadata, spec object.JSON)) {
 	if depth > maxDepth {
 		return
 	}
@@ -32,7 +33,7 @@ func eachOpenTemplate(value object.JSON, depth int, tell func(metadata object.JS
 	case object.Map:
 		metadata := value.Field("metadata")
 		if metadata.Field("labels").Type() == object.Map && value.At("spec", "containers").Type() == object.List {
-			tell(metadata)
+			tell(metadata, value.Field("spec"))
 		}
 		for _, field := range value.Fields() {
 			eachOpenTemplate(field, depth+1, tell)

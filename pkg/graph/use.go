@@ -178,7 +178,7 @@ func (g *Graph) addLabelsTo(selectors []*selection, o *object.Parts, use uses) {
 	if len(selectors) == 0 {
 		return
 	}
-	g.table.eachTemplate(o, func(metadata object.JSON) {
+	g.table.EachTemplate(o, func(metadata, _ object.JSON) {
 		var set labels.Set
 		for _, s := range selectors {
 			if s.live {
