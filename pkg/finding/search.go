@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
 // search is where the users of a row's objects were looked for, when all lists were read. It is the same for all of
@@ -49,10 +51,11 @@ func (f *Finder) searchFor(r *row) *search {
 	}
 	kinds := f.sourcesOf(r)
 	s := &search{unread: f.unreadUsers(kinds, r.kind)}
-	if f.searches[r] = s; f.served[r.kind].Namespaced {
-		s.unreadTexts = f.unreadOf(f.textsFor(r)...)
-	} else {
+	switch f.searches[r] = s; {
+	case r.kind == volumes, r.named && !f.served[r.kind].Namespaced:
 		s.unreadTexts = f.unreadAnywhere(f.textsFor(r)...)
+	case r.typ == v1alpha1.FindingIdle:
+		s.unreadTexts = slices.DeleteFunc(f.unreadOf(f.textsFor(r)...), f.isElsewhere)
 	}
 	var last schema.GroupKind
 	for _, kind := range kinds {
@@ -65,4 +68,13 @@ func (f *Finder) searchFor(r *row) *search {
 		s.inVain = fmt.Sprintf("no %s names it", last.Kind)
 	}
 	return s
+}
+
+// DeclaredIn is the group of a kind that stands for the references that users declare, where these could not be read.
+const DeclaredIn = "kubecleaner-references"
+
+// isElsewhere reports whether what could not be read is certainly no object of a namespace that users keep things in.
+func (f *Finder) isElsewhere(unread Unread) bool {
+	kind, served := f.served[unread.Kind]
+	return served && !kind.Namespaced || unread.Kind.Group == DeclaredIn
 }

@@ -14,13 +14,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
 // DeclaredIn is the ConfigMap in the operator's namespace in which users declare references.
-const DeclaredIn = "kubecleaner-references"
+const DeclaredIn = finding.DeclaredIn
 
 // DeclaredError is why the references that users declared could not be read.
 type DeclaredError struct {
