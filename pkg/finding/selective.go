@@ -129,7 +129,7 @@ func (f *Finder) makes(name graph.Name) string {
 			}
 		}
 	}
-	if unread := f.unreadOf(kinds...); len(unread) > 0 {
+	if unread := slices.DeleteFunc(f.unreadOf(kinds...), f.isElsewhere); len(unread) > 0 {
 		return "a " + unread[0].Kind.String() + " may make such Pods, and these could not be read"
 	}
 	return ""

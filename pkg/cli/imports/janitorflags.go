@@ -89,8 +89,9 @@ var janitorVariables = []string{"INCLUDE_RESOURCES", "EXCLUDE_RESOURCES", "INCLU
 // readEnvironment reads the variables of the flags that are not given.
 func (f *janitorFlags) readEnvironment(j *job, d *manifest.Document, at string, given []string) {
 	if _, from := d.Find(at + ".envFrom"); from != nil {
+		f.unknown = true
 		j.lost(d, at+".envFrom", "is not carried over: it may set "+strings.Join(janitorVariables, ", "),
-			"if it does, write them to env, and import again")
+			"write those that it sets to env, remove envFrom, and import again: "+unknownFlags)
 	}
 	_, env := d.Find(at + ".env")
 	for n := 0; env != nil && n < len(env.Content); n++ {
