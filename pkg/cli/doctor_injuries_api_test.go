@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -70,6 +71,16 @@ func (c *clinic) brokenAPIs() []injury {
 		{"an APIService without its Service", func() func() {
 			return c.dead("things.metrics.k8s.io")
 		}, "WARN apiservices: APIService/v1.things.metrics.k8s.io", "it is not available (ServiceNotFound: ", codes.ExitPartial, nil},
+		{"a mistake in declared references", func() func() {
+			remove := c.make(&corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Name: "kubecleaner-references", Namespace: c.namespace}, Data: map[string]string{"shop.yaml": "{"},
+			})
+			mend := edit(func(s *v1alpha1.CleanerSpec) {
+				s.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](10)}
+				s.ResourcePolicySet.ResourceSelectors[0].Finding = &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused}
+			})
+			return func() { mend(); remove() }
+		}, "FAIL rights: ConfigMap/" + c.namespace + "/kubecleaner-references", "touch nothing, because of a mistake: ", codes.ExitError, nil},
 		{"an APIService that Cleaners need", func() func() {
 			bury := c.dead("things.example.com")
 			mend := edit(func(s *v1alpha1.CleanerSpec) {

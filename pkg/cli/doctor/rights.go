@@ -6,12 +6,14 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/rights"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // maxNamed is how many missing rights a line names.
@@ -57,6 +59,19 @@ func distinct(missing []rights.Right) (all []string) {
 	return all
 }
 
+// undeclared is the line about references that users declared and that cannot be read, or have mistakes.
+func (p *patient) undeclared() Line {
+	if _, unreadable := errors.AsType[*survey.DeclaredError](p.declaredErr); unreadable {
+		return unread("", "which kinds findings look at is not known", p.declaredErr)
+	}
+	return Line{
+		Status:  Fail,
+		Object:  ref("ConfigMap", p.namespace, survey.DeclaredIn),
+		Message: "Cleaners with a finding touch nothing, because of a mistake: " + terminal.OneLine(p.declaredErr.Error()),
+		WayOut:  "correct the ConfigMap",
+	}
+}
+
 // cleanerRights looks whether the account of each Cleaner may do what the Cleaner asks for.
 func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string) {
 	if lines := p.cleanersUnread(); lines != nil {
@@ -67,7 +82,7 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 		return p.noAccount(), ""
 	}
 	if p.declaredErr != nil {
-		lines = append(lines, unread("", "which kinds findings look at is not known", p.declaredErr))
+		lines = append(lines, p.undeclared())
 	}
 	var acting, touching []lack // what the operator's own account may not do
 	for i := range p.cleaners {
