@@ -208,8 +208,8 @@ type CleanerSpec struct {
 	// +kubebuilder:pruning:PreserveUnknownFields
 	MergePatch *runtime.RawExtension `json:"mergePatch,omitempty"`
 
-	// transformOptions allow a Transform to change owner references, finalizers or RBAC objects, which it may not change by
-	// default.
+	// transformOptions allow a Transform to change owner references, finalizers or RBAC objects, which it may not
+	// change by default.
 	// +optional
 	TransformOptions *TransformOptions `json:"transformOptions,omitempty"`
 

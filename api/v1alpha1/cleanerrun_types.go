@@ -187,9 +187,9 @@ type CleanerRunStatus struct {
 	// +optional
 	Settled int64 `json:"settled,omitempty"`
 
-	// objects are what became of the objects that matched or could not be judged, with the full messages; as many as fit
-	// into 256 KiB. If they do not all fit, failures come first, and then those whose outcome is the rarest. While the run acts,
-	// they are those that it leaves alone, as many as fit into 32 KiB.
+	// objects are what became of the objects that matched or could not be judged, with the full messages; as many as
+	// fit into 256 KiB. If they do not all fit, failures come first, and then those whose outcome is the rarest. While
+	// the run acts, they are those that it leaves alone, as many as fit into 32 KiB.
 	// +optional
 	// +listType=atomic
 	Objects []ObjectOutcome `json:"objects,omitempty"`
@@ -198,9 +198,10 @@ type CleanerRunStatus struct {
 	// +optional
 	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
 
-	// otherObjects says where the run stored the objects that do not fit into the field objects. Only a run that touched
-	// nothing has it, such as a Scan. They take at most 8 MiB, and are kept for the two latest such runs of a Cleaner, or less long
-	// when those of all Cleaners take too much. Absent when there are none, or when they could not be stored.
+	// otherObjects says where the run stored the objects that do not fit into the field objects. Only a run that
+	// touched nothing has it, such as a Scan. They take at most 8 MiB, and are kept for the two latest such runs of a
+	// Cleaner, or less long when those of all Cleaners take too much. Absent when there are none, or when they could
+	// not be stored.
 	// +optional
 	OtherObjects *RunParts `json:"otherObjects,omitempty"`
 

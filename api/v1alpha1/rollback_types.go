@@ -139,8 +139,8 @@ type RunIntent struct {
 	Head string `json:"head"`
 }
 
-// RunParts says where a run stored the objects that do not fit into its record. Its parts are Secrets in namespace, each
-// with the labels apps.projectsveltos.io/run-uid and apps.projectsveltos.io/run-part.
+// RunParts says where a run stored the objects that do not fit into its record. Its parts are Secrets in namespace,
+// each with the labels apps.projectsveltos.io/run-uid and apps.projectsveltos.io/run-part.
 type RunParts struct {
 	// namespace is the namespace of the Secrets.
 	// +required

@@ -88,8 +88,8 @@ func (f *Finder) textsFor(r *row) []schema.GroupKind {
 
 // inTextOfUser says in which text of a Pod, a volume or a custom resource the name of a candidate stands, or may stand.
 // Empty when nobody knows of any. That texts could not be read makes unsure volumes and classes, which a backup or a
-// custom resource may name, and what is idle, which something in its namespace may scale up. The others are unknown then
-// anyway, or found by other evidence, such as that a target does not exist.
+// custom resource may name, and what is idle, which something in its namespace may scale up. The others are unknown
+// then anyway, or found by other evidence, such as that a target does not exist.
 func (f *Finder) inTextOfUser(c *candidate) string {
 	if f.graph.IsMentioned(c.object()) {
 		return "its name stands in " + f.mentioned(c.object())
