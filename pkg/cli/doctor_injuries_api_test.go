@@ -42,6 +42,28 @@ func (c *clinic) policy(resource string, operation admissionv1.OperationType, ac
 	}
 }
 
+// mutating is a policy of somebody else that changes Secrets, such as those of copies, and its binding.
+func (c *clinic) mutating() func() (mend func()) {
+	return func() func() {
+		policy := &admissionv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "change-" + c.namespace}}
+		policy.Spec.MatchConstraints = &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
+			RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Create},
+				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"*"}, Resources: []string{"secrets"}},
+			},
+		}}}
+		policy.Spec.ReinvocationPolicy = admissionv1.NeverReinvocationPolicy
+		policy.Spec.Mutations = []admissionv1.Mutation{{
+			PatchType:          admissionv1.PatchTypeApplyConfiguration,
+			ApplyConfiguration: &admissionv1.ApplyConfiguration{Expression: `Object{metadata: Object.metadata{labels: {"changed": "true"}}}`},
+		}}
+		binding := &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "change-" + c.namespace}}
+		binding.Spec.PolicyName = policy.Name
+		remove, unbind := c.make(policy), c.make(binding)
+		return func() { unbind(); remove() }
+	}
+}
+
 // TestDoctorOfPoliciesThatRefuseNothing: one that only warns, and one for what no Cleaner does, are no problem.
 func TestDoctorOfPoliciesThatRefuseNothing(t *testing.T) {
 	c := newClinic(t)
@@ -67,6 +89,10 @@ func (c *clinic) brokenAPIs() []injury {
 		{
 			"a policy of somebody else", c.policy("configmaps", admissionv1.Delete, admissionv1.Deny), "WARN policies: ValidatingAdmissionPolicy/keep-" + c.namespace,
 			"it is asked about this, and may refuse it: what Cleaner unused-" + c.namespace + " does (delete configmaps)", codes.ExitPartial, nil,
+		},
+		{
+			"a policy that changes objects", c.mutating(), "WARN policies: MutatingAdmissionPolicy/change-" + c.namespace,
+			"it is asked about this, and may refuse it: ", codes.ExitPartial, nil,
 		},
 		{"an APIService without its Service", func() func() {
 			return c.dead("things.metrics.k8s.io")

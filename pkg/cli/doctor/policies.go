@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // policies looks whether the ValidatingAdmissionPolicies are there that Cleaners rely on, and bound, and say what they
@@ -38,7 +37,11 @@ func (p *patient) policies(ctx context.Context) (lines []Line, well string) {
 			}
 		}
 	}
-	lines = append(lines, refusals(found.inForce(), p.requests(ctx))...)
+	mutating, err := p.readMutating(ctx)
+	if err != nil {
+		lines = append(lines, unread("", "which MutatingAdmissionPolicies there are could not be read", err))
+	}
+	lines = append(lines, refusals(slices.Concat(found.inForce(), mutating), p.requests(ctx))...)
 	return lines, "the policies that Cleaners rely on are there, and no other one may refuse what they do"
 }
 
@@ -46,12 +49,6 @@ func (p *patient) policies(ctx context.Context) (lines []Line, well string) {
 type admission struct {
 	policies []*admissionv1.ValidatingAdmissionPolicy
 	bindings map[string][]*admissionv1.ValidatingAdmissionPolicyBinding
-}
-
-// bound is a policy, and a binding that has the API server refuse what the policy does not allow.
-type bound struct {
-	policy  *admissionv1.ValidatingAdmissionPolicy
-	binding *admissionv1.ValidatingAdmissionPolicyBinding
 }
 
 func (p *patient) readPolicies(ctx context.Context) (*admission, error) {
@@ -68,49 +65,6 @@ func (p *patient) readPolicies(ctx context.Context) (*admission, error) {
 	err = cluster.List[admissionv1.ValidatingAdmissionPolicyList](ctx, p.api, path+"ies",
 		func(policy *admissionv1.ValidatingAdmissionPolicy) { found.policies = append(found.policies, policy) })
 	return found, err
-}
-
-// inForce are the policies by which requests are refused, with each of their bindings.
-func (a *admission) inForce() (all []bound) {
-	for _, policy := range a.policies {
-		for _, binding := range a.bindings[policy.Name] {
-			if slices.Contains(binding.Spec.ValidationActions, admissionv1.Deny) {
-				all = append(all, bound{policy, binding})
-			}
-		}
-	}
-	return all
-}
-
-// refusals are the policies that are asked about requests. What they say depends on each object.
-func refusals(inForce []bound, sent []request) (lines []Line) {
-	asked := map[string][]string{}
-	var order []string
-	for _, b := range inForce {
-		for _, r := range sent {
-			if name := b.policy.Name; b.isAsked(r) && !slices.Contains(asked[name], r.words) {
-				if asked[name] == nil {
-					order = append(order, name)
-				}
-				asked[name] = append(asked[name], r.words)
-			}
-		}
-	}
-	for _, name := range order {
-		lines = append(lines, Line{
-			Status:  Warn,
-			Object:  ref("ValidatingAdmissionPolicy", name),
-			Message: "it is asked about this, and may refuse it: " + terminal.Shortened(asked[name], maxNamed),
-			WayOut:  "look at its validations, and let the account pass that acts, or narrow the Cleaner to what is allowed",
-		})
-	}
-	return lines
-}
-
-// isAsked reports whether the API server asks the policy about a request.
-func (b bound) isAsked(r request) bool {
-	return matchesResources(b.policy.Spec.MatchConstraints, r) &&
-		(b.binding.Spec.MatchResources == nil || matchesResources(b.binding.Spec.MatchResources, r))
 }
 
 // matchesResources goes by the kinds and operations: labels and names are those of objects. Without rules, all match.

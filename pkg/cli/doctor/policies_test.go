@@ -53,10 +53,8 @@ func TestRefusals(t *testing.T) {
 			a,
 		},
 	} {
-		b := bound{&admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}}
-		b.policy.Name = "keep"
-		b.policy.Spec.MatchConstraints = &admissionv1.MatchResources{ResourceRules: test.policy, ExcludeResourceRules: test.excluded}
-		b.binding.Spec.MatchResources = test.binding
+		constraints := &admissionv1.MatchResources{ResourceRules: test.policy, ExcludeResourceRules: test.excluded}
+		b := bound{"ValidatingAdmissionPolicy/keep", constraints, test.binding}
 		lines := refusals([]bound{b, b}, sent) // two bindings
 		switch {
 		case test.want == "" && len(lines) == 0:
