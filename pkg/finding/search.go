@@ -51,10 +51,11 @@ func (f *Finder) searchFor(r *row) *search {
 	}
 	kinds := f.sourcesOf(r)
 	s := &search{unread: f.unreadUsers(kinds, r.kind)}
-	if f.searches[r] = s; r.typ == v1alpha1.FindingIdle {
-		s.unreadTexts = slices.DeleteFunc(f.unreadOf(f.textsFor(r)...), f.isElsewhere)
-	} else {
+	switch f.searches[r] = s; {
+	case r.kind == volumes, r.named && !f.served[r.kind].Namespaced:
 		s.unreadTexts = f.unreadAnywhere(f.textsFor(r)...)
+	case r.typ == v1alpha1.FindingIdle:
+		s.unreadTexts = slices.DeleteFunc(f.unreadOf(f.textsFor(r)...), f.isElsewhere)
 	}
 	var last schema.GroupKind
 	for _, kind := range kinds {

@@ -78,18 +78,19 @@ func (r *row) heedsTexts() bool {
 	return isUse && r.actionable && r.kind != namespaces
 }
 
-// textsFor are the kinds that must be read because the names of a row's objects may stand in their texts: of volumes and
-// classes, which a backup or a custom resource may name, and of what is idle, which something may scale up.
+// textsFor are the kinds that are read because the names of a row's objects may stand in their texts. Where users are
+// searched for in a namespace, those that can name one are read anyway.
 func (f *Finder) textsFor(r *row) []schema.GroupKind {
-	isGlobal := r.kind == volumes || r.named && !f.served[r.kind].Namespaced
-	if !r.heedsTexts() || !isGlobal && r.typ != v1alpha1.FindingIdle {
+	if !r.heedsTexts() || r.named && f.served[r.kind].Namespaced {
 		return nil
 	}
 	return f.Table.TextKinds()
 }
 
 // inTextOfUser says in which text of a Pod, a volume or a custom resource the name of a candidate stands, or may stand.
-// Empty when nobody knows of any.
+// Empty when nobody knows of any. That texts could not be read makes unsure volumes and classes, which a backup or a
+// custom resource may name, and what is idle, which something in its namespace may scale up. The others are unknown
+// then anyway, or found by other evidence, such as that a target does not exist.
 func (f *Finder) inTextOfUser(c *candidate) string {
 	if f.graph.IsMentioned(c.object()) {
 		return "its name stands in " + f.mentioned(c.object())
