@@ -97,6 +97,13 @@ func TestCancel(t *testing.T) {
 			"error: run unused-NS-SECONDS is not going on: its plan waits for approval, and it touched nothing\n"+
 				"hint: to refuse the plan: kubectl cleaner reject unused-NS-SECONDS   [E-RUN-006]\n")
 	}
+	o.status(func(c *v1alpha1.Cleaner) {
+		busy(c)
+		c.Status.ActiveRun.Name += "1"
+	})
+	s.wants(s.call(t.Context(), nil, "cancel", run), codes.ExitError, "",
+		"error: run unused-NS-SECONDS is not going on: its plan waits for approval, and it touched nothing\n"+
+			"hint: to refuse the plan: kubectl cleaner reject unused-NS-SECONDS   [E-RUN-006]\n")
 	o.status(func(c *v1alpha1.Cleaner) { busy(c); c.Status.Plan = nil })
 
 	// One that waits leaves no record.

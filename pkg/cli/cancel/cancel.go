@@ -127,11 +127,11 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 		if run != "" {
 			active = append(active, run)
 		}
-		switch name {
-		case run:
+		switch {
+		case run != "" && means(name, c, run):
 			found = c
-		case c.Name, ptr.Deref(c.Status.Plan, v1alpha1.WaitingPlan{}).Run:
-			named = c
+		case means(name, c, ptr.Deref(c.Status.Plan, v1alpha1.WaitingPlan{}).Run):
+			named = c // another run of it may be going on
 		}
 	})
 	switch {
@@ -141,8 +141,6 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 		return nil, cluster.RequestError("listing the Cleaners", err)
 	case found != nil:
 		return found, nil
-	case named != nil && named.Status.ActiveRun != nil:
-		return named, nil
 	case named != nil:
 		return nil, nothingGoesOn(named)
 	}
@@ -155,6 +153,9 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 		activeHint(name, active),
 	)
 }
+
+// means reports whether a name is that of a Cleaner, or of a run of it.
+func means(name string, c *v1alpha1.Cleaner, run string) bool { return name == c.Name || name == run }
 
 // hasEnded says that a run has ended, and how.
 func hasEnded(run *v1alpha1.CleanerRun) error {
