@@ -6,6 +6,7 @@
 package kinds
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -80,11 +81,11 @@ func (k *Known) Schema(gvk schema.GroupVersionKind) *spec.Schema {
 }
 
 // Wrong says why no cluster has a kind, and what may be meant. It is empty for a kind that exists, and for one of a
-// group that is not of Kubernetes, unless the given schemas have a kind of that group that it may be meant for.
+// group that is not of Kubernetes, unless the given schemas have it in another case or in the singular.
 func (k *Known) Wrong(gvk schema.GroupVersionKind) (message, hint string) {
 	minor, isRemoved := k.removed[gvk]
 	_, ok := k.types[gvk]
-	if near := k.nearGiven(gvk); near != "" && !ok {
+	if near := k.misspeltGiven(gvk); near != "" && !ok {
 		return fmt.Sprintf("the given schemas have no kind %s in group %s; did you mean %s?",
 			gvk.Kind, gvk.Group, terminal.Quoted(near)), ""
 	}
@@ -122,18 +123,18 @@ func (k *Known) Meant(kind string) string {
 		names = append(names, other.Kind)
 	}
 	slices.Sort(names)
-	return meant(kind, names)
+	return cmp.Or(misspelt(kind, names), suggest.Nearest(kind, names))
 }
 
-// meant is the one of the names that somebody meant, with another case, in the plural, or mistyped.
-func meant(kind string, names []string) string {
+// misspelt is the one of the names that a kind is in another case, or in the plural. Empty for none.
+func misspelt(kind string, names []string) string {
 	for _, name := range names {
 		if strings.EqualFold(kind, name) || strings.EqualFold(kind, name+"s") || strings.EqualFold(kind, name+"es") ||
 			strings.EqualFold(kind, strings.TrimSuffix(name, "y")+"ies") {
 			return name
 		}
 	}
-	return suggest.Nearest(kind, names)
+	return ""
 }
 
 // where are the groups and versions of the kinds that are wanted. Versions that are not final come in only where there

@@ -93,8 +93,9 @@ func definition(raw []byte) (documents []object.JSON, err error) {
 	return documents, nil
 }
 
-// nearGiven is the kind of the given schemas that one of the same group may be meant for, which they do not have.
-func (k *Known) nearGiven(gvk schema.GroupVersionKind) string {
+// misspeltGiven is the kind of the given schemas that one of the same group is in another case, or in the plural. A
+// group may have kinds with similar names, such as TCPRoute and TLSRoute, of which not all schemas are given.
+func (k *Known) misspeltGiven(gvk schema.GroupVersionKind) string {
 	var names []string
 	for _, document := range k.given {
 		for _, definition := range document.At("components", "schemas").Fields() {
@@ -110,5 +111,5 @@ func (k *Known) nearGiven(gvk schema.GroupVersionKind) string {
 		}
 	}
 	slices.Sort(names)
-	return meant(gvk.Kind, names)
+	return misspelt(gvk.Kind, names)
 }
