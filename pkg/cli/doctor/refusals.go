@@ -37,9 +37,19 @@ func (a *admission) inForce() (all []bound) {
 }
 
 // readMutating are the policies that change objects, with each of their bindings. The API server refuses a request
-// where one fails, unless its failurePolicy is Ignore. Servers before Kubernetes 1.36 do not have them.
+// where one fails, unless its failurePolicy is Ignore. Before Kubernetes 1.36 there is no v1 of them.
 func (p *patient) readMutating(ctx context.Context) (all []bound, err error) {
-	const path = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolic"
+	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
+		all, err = p.mutatingOf(ctx, "/apis/admissionregistration.k8s.io/"+version+"/mutatingadmissionpolic")
+		if !apierrors.IsNotFound(err) {
+			return all, err
+		}
+	}
+	return nil, nil
+}
+
+// mutatingOf are those of one version below a path. All versions have the same fields.
+func (p *patient) mutatingOf(ctx context.Context, path string) (all []bound, err error) {
 	strict := map[string]*admissionv1.MatchResources{}
 	err = cluster.List[admissionv1.MutatingAdmissionPolicyList](ctx, p.api, path+"ies",
 		func(policy *admissionv1.MutatingAdmissionPolicy) {
@@ -47,9 +57,6 @@ func (p *patient) readMutating(ctx context.Context) (all []bound, err error) {
 				strict[policy.Name] = policy.Spec.MatchConstraints
 			}
 		})
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}
