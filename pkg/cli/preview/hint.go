@@ -67,15 +67,15 @@ func (j *job) nextOf(cleaner *v1alpha1.Cleaner, found *result, document *manifes
 		return fmt.Sprintf("before you apply it, look at what lint warns of: %s lint -f %s", terminal.Program, j.files[0])
 	case found.Action != v1alpha1.ActionScan && found.Matched > 0 && found.WouldAct == 0:
 		return "" // the operator would do nothing
+	case document.File != j.files[0]: // it is in a directory, or from the standard input
+		return ""
 	case j.others > 0:
 		return fmt.Sprintf("kubectl apply -f %s would also apply %s %s no Cleaner; look at %s first", j.files[0],
 			terminal.Counted(j.others, "object")+" of this file that",
 			terminal.Plural(int64(j.others), "is", "are"),
 			terminal.Plural(int64(j.others), "it", "them"))
-	case document.File == j.files[0]: // else it is in a directory, or from the standard input
-		return fmt.Sprintf("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaner), j.files[0])
 	}
-	return ""
+	return fmt.Sprintf("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaner), j.files[0])
 }
 
 // toRun is how to have done what a preview of a Cleaner of the cluster shows. It is empty where nothing would be

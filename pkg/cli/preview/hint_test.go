@@ -38,6 +38,10 @@ func TestNextStep(t *testing.T) {
 	if got := j.next(cleaner, &result{Action: v1alpha1.ActionDelete, Considered: 8, Matched: 3, WouldAct: 3}, nil); got != more {
 		t.Errorf("of a file with another object: %q, want %q", got, more)
 	}
+	j.files = []string{"dir"}
+	if got := j.next(cleaner, &result{Action: v1alpha1.ActionDelete, Considered: 8, Matched: 3, WouldAct: 3}, nil); got != "" {
+		t.Errorf("of a directory: %q", got)
+	}
 	j.namespaces = []string{"shop"}
 	for acts, want := range map[int64]string{7: limit("7 of 8"), 3: ""} {
 		if got := j.next(cleaner, &result{Action: v1alpha1.ActionDelete, Considered: 8, Matched: 8, WouldAct: acts}, []string{"a"}); got != want {
