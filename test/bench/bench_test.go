@@ -119,23 +119,24 @@ func TestFromEnvironment(t *testing.T) {
 
 func TestVerdict(t *testing.T) {
 	for name, c := range map[string]struct {
-		target           target
-		ratio, megabytes float64
-		growth, server   float64
-		want             string
+		target target
+		need   need
+		want   string
 	}{
-		"none":   {target{}, 9, 999, 9, 1, ""},
-		"met":    {target{ratio: 1, memoryMB: 64}, 1, 64, 9, 1, "met"},
-		"slow":   {target{ratio: 1, memoryMB: 64}, 1.01, 64, 9, 1, "missed: time"},
-		"large":  {target{ratio: 1, memoryMB: 64}, 0.5, 65, 9, 1, "missed: memory"},
-		"both":   {target{ratio: 1, memoryMB: 64}, 2, 65, 9, 1, "missed: time, memory"},
-		"flat":   {target{growth: 1.1}, 9, 999, 1.1, 1, "met"},
-		"grown":  {target{growth: 1.1}, 9, 999, 1.11, 1, "missed: memory"},
-		"busy":   {target{ratio: 1, server: 0.8}, 1, 999, 9, 0.81, "missed: server"},
-		"idle":   {target{ratio: 1, server: 0.8}, 1, 999, 9, 0.8, "met"},
-		"no max": {target{ratio: 1}, 1, 999, 9, 1, "met"},
+		"none":   {target{}, need{9, 999, 99, 9, 1}, ""},
+		"met":    {target{ratio: 1, memoryMB: 64}, need{1, 64, 99, 9, 1}, "met"},
+		"slow":   {target{ratio: 1, memoryMB: 64}, need{1.01, 64, 99, 9, 1}, "missed: time"},
+		"large":  {target{ratio: 1, memoryMB: 64}, need{0.5, 65, 99, 9, 1}, "missed: memory"},
+		"both":   {target{ratio: 1, memoryMB: 64}, need{2, 65, 99, 9, 1}, "missed: time, memory"},
+		"small":  {target{ownMB: 32}, need{9, 999, 32, 9, 1}, "met"},
+		"own":    {target{ownMB: 32}, need{9, 999, 32.1, 9, 1}, "missed: memory"},
+		"flat":   {target{growth: 1.1}, need{9, 999, 99, 1.1, 1}, "met"},
+		"grown":  {target{growth: 1.1}, need{9, 999, 99, 1.11, 1}, "missed: memory"},
+		"busy":   {target{ratio: 1, server: 0.8}, need{1, 999, 99, 9, 0.81}, "missed: server"},
+		"idle":   {target{ratio: 1, server: 0.8}, need{1, 999, 99, 9, 0.8}, "met"},
+		"no max": {target{ratio: 1}, need{1, 999, 99, 9, 1}, "met"},
 	} {
-		if got := c.target.verdict(c.ratio, c.megabytes, c.growth, c.server); got != c.want {
+		if got := c.target.verdict(c.need); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
@@ -143,14 +144,24 @@ func TestVerdict(t *testing.T) {
 
 // TestTargetOrOneRequest has an API server that a single request costs more than the target allows.
 func TestTargetOrOneRequest(t *testing.T) {
-	for name, c := range map[string]struct{ asked, oneRequest, want float64 }{
-		"cheap":                {0.8, 0.5, 0.8},
-		"dear":                 {0.8, 1.0, 1.1},
-		"not measured":         {0.8, 0, 0.8},
-		"no floor":             {0.8, math.NaN(), 0.8},
-		"no target of the CPU": {0, 1.0, 0},
+	asked := target{ratio: 0.8, server: 0.8, orOneRequest: true}
+	noCPU := target{ratio: 0.8, orOneRequest: true}
+	for name, c := range map[string]struct {
+		asked        target
+		time, server float64
+		want         target
+	}{
+		"cheap":                {asked, 0.5, 0.5, asked},
+		"dear":                 {asked, 1.0, 1.0, target{ratio: 1.0, server: 1.1, orOneRequest: true}},
+		"not measured":         {asked, math.NaN(), math.NaN(), asked},
+		"no target of the CPU": {noCPU, 1.0, 1.0, target{ratio: 1.0, orOneRequest: true}},
+		"not allowed":          {target{ratio: 0.8, server: 0.8}, 1.0, 1.0, target{ratio: 0.8, server: 0.8}},
 	} {
-		if got := (target{server: c.asked}).orOneRequest(c.oneRequest).server; math.Abs(got-c.want) > 1e-9 {
+		got := c.asked.least(c.time, c.server)
+		if math.Abs(got.server-c.want.server) < 1e-9 {
+			got.server = c.want.server
+		}
+		if got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}

@@ -66,7 +66,7 @@ func inManager(ctx context.Context, m *managed, c client.Client, l load, out io.
 	now := idle.anonymous + idle.files
 	rows := [][]string{
 		{"the manager", "RSS MB", "text once", "anon", "target", "met?"},
-		managerRow("nothing to do, now", memory{now, now, idle.anonymous}, 40),
+		managerRow("nothing to do, now", memory{now, now, idle.anonymous}, target{memoryMB: 40}),
 	}
 	defer func() {
 		fmt.Fprintln(out)
@@ -85,23 +85,23 @@ func inManager(ctx context.Context, m *managed, c client.Client, l load, out io.
 		name     string
 		selector v1alpha1.ResourceSelector
 		want     int
-	}{{"lua", lua, l.succeeded()}, {"cel", cel, l.succeeded()}, {"finding", unused, l.unused()}} {
+		ownMB    int64
+	}{{"lua", lua, l.succeeded(), 32}, {"cel", cel, l.succeeded(), 32}, {"finding", unused, l.unused(), 40}} {
 		peak, err := peakOfScan(ctx, pid, c, scan.name, scan.selector, int64(scan.want))
 		if err != nil {
 			return err
 		}
-		rows = append(rows, managerRow(fmt.Sprintf("a Scan of %d Pods, %s, peak", l.Pods, scan.name), peak, 64))
+		rows = append(rows, managerRow(fmt.Sprintf("a Scan of %d Pods, %s, peak", l.Pods, scan.name), peak, target{ownMB: scan.ownMB}))
 	}
 	return nil
 }
 
-func managerRow(name string, m memory, targetMB int64) []string {
-	goal := target{memoryMB: targetMB}
+func managerRow(name string, m memory, goal target) []string {
 	row := []string{name}
 	for _, bytes := range []int64{m.Resident, m.SharedOnce, m.Anonymous} {
 		row = append(row, fmt.Sprintf("%.0f", megabytes(bytes)))
 	}
-	return append(row, goal.String(), goal.verdict(0, megabytes(m.Resident), 0, 0))
+	return append(row, goal.String(), goal.verdict(need{residentMB: megabytes(m.Resident), ownMB: megabytes(m.Anonymous)}))
 }
 
 // peakOfScan lets the manager carry out a Scan now, and returns the most memory that it took meanwhile.

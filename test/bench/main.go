@@ -31,7 +31,7 @@ const (
 	variantTimeout = 3 * time.Minute
 
 	defaultObjects = 20_000
-	defaultRounds  = 3
+	defaultRounds  = 5
 )
 
 func main() {

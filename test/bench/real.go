@@ -138,7 +138,7 @@ func realRow(name string, n int, samples, before []sample) []string {
 	was := median(before, residentMemory)
 	if name == fewMatch {
 		goal := target{memoryMB: 96, growth: 1.1}
-		row[7], row[8] = goal.String(), goal.verdict(0, resident, resident/was, 0)
+		row[7], row[8] = goal.String(), goal.verdict(need{residentMB: resident, growth: resident / was})
 		return row
 	}
 	row[7], row[8] = "about 150 B of RSS more for each match", fmt.Sprintf(

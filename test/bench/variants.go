@@ -24,13 +24,15 @@ var scripts embed.FS
 type target struct {
 	ratio    float64 // of the floor's wall time
 	memoryMB int64   // resident, all processes together; that of usual scripts is measured in the manager
+	ownMB    int64   // heaps and stacks: what the kernel maps of a program's file differs from day to day
 	growth   float64 // of the floor's resident memory
-	server   float64 // of the API server's CPU time for the floor; see also overOneRequest
+	server   float64 // of the API server's CPU time for the floor
+	// orOneRequest allows what a single request takes, where that is more. While objects change, sending them once can
+	// take longer, and cost the API server more, than the share of the floor that is asked. No client can take less then.
+	orOneRequest bool
 }
 
-// overOneRequest is how much of the API server's CPU time for a single request a run may always take. While objects
-// change, sending them once can cost the API server more than the share of the floor that is asked. No client can take
-// less then.
+// overOneRequest is how much of the API server's CPU time for a single request orOneRequest allows.
 const overOneRequest = 1.1
 
 // variant is one way to do the work.
@@ -74,7 +76,7 @@ func readers() []variant {
 			proves: "What the API server itself needs to send all Pods: what the rows below have above it is ours.",
 		},
 		{
-			name: "Lua, per Pod", work: judgePods(script("succeeded")), target: target{ratio: 1.0, server: 0.8},
+			name: "Lua, per Pod", work: judgePods(script("succeeded")), target: target{ratio: 1.0, server: 0.8, orOneRequest: true},
 			proves: "Whether judging every Pod with a script, in a limited child, takes no longer than reading them.",
 		},
 		{
@@ -82,17 +84,17 @@ func readers() []variant {
 			proves: "The same on a server before Kubernetes 1.33, where large pages would cost the server memory.",
 		},
 		{
-			name: "CEL, per Pod", work: judgePods(conditions), target: target{ratio: 1.0, server: 0.8},
+			name: "CEL, per Pod", work: judgePods(conditions), target: target{ratio: 1.0, server: 0.8, orOneRequest: true},
 			proves: "The same condition in CEL, which needs no child.",
 		},
 		{
-			name: "CEL, metadata only", work: judgePods(nameOnly), target: target{ratio: 1.0, server: 0.8},
+			name: "CEL, metadata only", work: judgePods(nameOnly), target: target{ratio: 1.0, server: 0.8, orOneRequest: true},
 			proves: "What a Scan saves whose conditions look at nothing but metadata: no more is asked of the API server.",
 		},
 		{
 			name:   "typical script",
 			work:   judgePods(script("typical")),
-			target: target{ratio: 1.1, server: 0.8},
+			target: target{ratio: 1.1, server: 0.8, orOneRequest: true},
 			proves: "Whether a script of a dozen lines, with annotations, times and containers, is still hidden behind the list.",
 		},
 		{
