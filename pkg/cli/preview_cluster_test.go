@@ -282,6 +282,28 @@ func TestPreviewOfAnAccountsCleaner(t *testing.T) {
 	}
 }
 
+// The types of the conditions are checked as you too.
+func TestPreviewOfAnAccountsConditions(t *testing.T) {
+	s := newSite(t)
+	s.configMap("a", map[string]string{"unused": "true"})
+	condition := &v1alpha1.MatchCondition{Name: "no data", Expression: "!has(object.data)"}
+	with := func(c *v1alpha1.Cleaner) {
+		c.Spec.ServiceAccountRef = &v1alpha1.ServiceAccountRef{Namespace: s.namespace, Name: "cleaner"}
+		c.Spec.ResourcePolicySet.ResourceSelectors[0].MatchConditions = []v1alpha1.MatchCondition{*condition}
+	}
+	c := s.cleaner(with)
+	got := s.call(t.Context(), nil, "preview", c.Name)
+	if want := "1 of 1 object matches; 1 would be deleted\n"; got.code != codes.ExitDone || !strings.HasPrefix(got.errOut, want) {
+		t.Errorf("got %d, want 0 and %q:\n%s", got.code, want, got.errOut)
+	}
+	must(t, s.Delete(t.Context(), c))
+	condition.Expression = "object.data == 3"
+	got = s.call(t.Context(), nil, "preview", s.cleaner(with).Name)
+	if want := "found no matching overload for '_==_'"; got.code != codes.ExitError || !strings.Contains(got.errOut, want) {
+		t.Errorf("got %d, want %d and %q:\n%s", got.code, codes.ExitError, want, got.errOut)
+	}
+}
+
 func TestPreviewOfUnknownNames(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()

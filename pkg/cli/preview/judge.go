@@ -81,14 +81,17 @@ func unreachable(found *run.Preview) error {
 	)
 }
 
-// checkTypes says what the operator would say of expressions that do not fit the kinds of the cluster. Where that
-// cannot be found out, there is nothing to say.
+// checkTypes says what the operator would say of expressions that do not fit the kinds of the cluster. Like the rest of
+// a preview, it asks as the user and not as the Cleaner's account. Where that cannot be found out, there is nothing to
+// say.
 func checkTypes(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) error {
 	for _, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		if len(spec.MatchConditions) == 0 {
 			continue
 		}
-		if reason, message, _ := runner.Check.Validate(ctx, cleaner); reason == v1alpha1.ReasonInvalidExpression {
+		asUser := cleaner.DeepCopy()
+		asUser.Spec.ServiceAccountRef = nil
+		if reason, message, _ := runner.Check.Validate(ctx, asUser); reason == v1alpha1.ReasonInvalidExpression {
 			return invalid(cleaner, message)
 		}
 		break
