@@ -91,19 +91,23 @@ func orphans(kind schema.GroupKind, options *v1alpha1.DeleteOptions) bool {
 	return kind == jobs.GroupKind() || kind == schema.GroupKind{Kind: "ReplicationController"}
 }
 
-// Cascade finds the protected objects that a Delete would delete together with those that it has chosen: Add them all,
-// look where it says, and give it what was Found. The zero Cascade has nothing to look for.
+// Cascade finds the objects that a Delete must leave alone, and that it would delete together with those that it has
+// chosen: Add them all, look where it says, and give it what was Found. The zero Cascade has nothing to look for.
 type Cascade struct {
+	// Unjudged are the UIDs of objects that could not be judged.
+	Unjudged map[types.UID]bool
 	// Kinds are the kinds of dependents to look through, each once.
 	Kinds []schema.GroupVersionKind
 	// Cluster is true when an owner is cluster-scoped: its dependents may be anywhere.
 	Cluster bool
 
 	// namespaces are those that are to be deleted, ownersIn those that have owners, and owners are by UID. The values of
-	// the first and the last say which protected object goes with them.
+	// the first and the last say which object goes with them, and why it must not.
 	namespaces map[string]string
 	ownersIn   map[string]bool
 	owners     map[types.UID]string
+	// nodes are the UIDs of the Nodes that are to be deleted, by name. The Pods of a Node go with it, and are not owned by it.
+	nodes map[string]types.UID
 }
 
 // Add adds an object that a Delete with these options has chosen. One without its bytes is taken to own all that its
@@ -126,8 +130,19 @@ func (c *Cascade) Add(o object.Object, options *v1alpha1.DeleteOptions) {
 	c.owners[o.UID] = ""
 	c.ownersIn[o.Namespace] = true
 	c.Cluster = c.Cluster || o.Namespace == ""
+	if o.Kind.Group == "" && o.Kind.Kind == "Node" {
+		if c.nodes == nil {
+			c.nodes = map[string]types.UID{}
+		}
+		c.nodes[o.Name] = o.UID
+	}
+	c.LookFor(kinds...)
+}
+
+// LookFor adds kinds to look through if there is an owner at all.
+func (c *Cascade) LookFor(kinds ...schema.GroupVersionKind) {
 	for _, kind := range kinds {
-		if !slices.Contains(c.Kinds, kind) {
+		if len(c.owners) > 0 && !slices.Contains(c.Kinds, kind) {
 			c.Kinds = append(c.Kinds, kind)
 		}
 	}
@@ -146,7 +161,7 @@ func hasEphemeralVolumes(pod object.Object) bool {
 const cascadeSize = 200
 
 // Size is about how many bytes it takes.
-func (c *Cascade) Size() int { return cascadeSize * (len(c.namespaces) + len(c.owners)) }
+func (c *Cascade) Size() int { return cascadeSize * (len(c.namespaces) + len(c.owners) + len(c.nodes)) }
 
 // Namespaces are those to look through, with all the kinds that they hold.
 func (c *Cascade) Namespaces() []string { return sortedKeys(c.namespaces) }
@@ -154,14 +169,18 @@ func (c *Cascade) Namespaces() []string { return sortedKeys(c.namespaces) }
 // OwnersIn are the namespaces in which to look for dependents, unless Cluster is true.
 func (c *Cascade) OwnersIn() []string { return sortedKeys(c.ownersIn) }
 
-// Found takes a protected object, with the UIDs of all that own it, directly or not.
-func (c *Cascade) Found(o object.Object, owners []types.UID) {
+// Nodes are those whose Pods to look through: their UIDs, by name.
+func (c *Cascade) Nodes() map[string]types.UID { return c.nodes }
+
+// Found takes an object that must stay, why it must, and the UIDs of all that own it, directly or not.
+func (c *Cascade) Found(o object.Object, why string, owners []types.UID) {
+	found := fmt.Sprintf("%s would be deleted with it, and %s", o, why)
 	if before, chosen := c.namespaces[o.Namespace]; chosen && before == "" {
-		c.namespaces[o.Namespace] = o.String()
+		c.namespaces[o.Namespace] = found
 	}
 	for _, owner := range owners {
 		if before, chosen := c.owners[owner]; chosen && before == "" {
-			c.owners[owner] = o.String()
+			c.owners[owner] = found
 		}
 	}
 }
@@ -171,21 +190,29 @@ func (c *Cascade) Reason(o object.Object) string {
 	if c == nil {
 		return ""
 	}
-	found := c.owners[o.UID]
 	if IsNamespace(o.Kind.Group, o.Kind.Kind) {
-		found = c.namespaces[o.Name]
+		return c.namespaces[o.Name]
 	}
-	if found == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s would be deleted with it, and is annotated %s", found, v1alpha1.ProtectAnnotation)
+	return c.owners[o.UID]
 }
 
-// IsProtected reports whether an object carries the annotation that protects it, unless it is being deleted already. It
-// is for very many objects: only the annotation is looked for.
-func IsProtected(o object.Object) bool {
-	annotation := object.JSON(o.Raw).At("metadata", "annotations", v1alpha1.ProtectAnnotation)
-	return !o.Deleting && annotation.Type() != object.Absent && annotation.Text() != unprotected
+// Stays says why an object must not be deleted together with others. It is empty when it may, or is being deleted
+// already. It is for very many objects: only annotations are looked for.
+func (c *Cascade) Stays(o object.Object) string {
+	if o.Deleting {
+		return ""
+	}
+	annotations := object.JSON(o.Raw).At("metadata", "annotations")
+	protects := annotations.At(v1alpha1.ProtectAnnotation)
+	switch {
+	case protects.Type() != object.Absent && protects.Text() != unprotected:
+		return "is annotated " + v1alpha1.ProtectAnnotation
+	case annotations.At(v1alpha1.RestoredFromAnnotation).Text() != "":
+		return "is annotated " + v1alpha1.RestoredFromAnnotation
+	case c.Unjudged[o.UID]:
+		return "could not be judged"
+	}
+	return ""
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

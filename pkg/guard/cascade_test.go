@@ -104,11 +104,12 @@ func TestCascadeReason(t *testing.T) {
 	for _, o := range []object.Object{deployment, other, namespace, project} {
 		c.Add(o, nil)
 	}
-	c.Found(member("", "Pod", "shop", "web-1"), []types.UID{"ReplicaSet-web", deployment.UID})
-	c.Found(member("", "Pod", "shop", "web-2"), []types.UID{deployment.UID})
-	c.Found(member("", "ConfigMap", "old", "kept"), nil)
-	c.Found(member("", "ConfigMap", "older", "kept"), []types.UID{"nobody"})
-	c.Found(member("", "ConfigMap", "elsewhere", "kept"), nil)
+	const protects = "is annotated cleaner/protect"
+	c.Found(member("", "Pod", "shop", "web-1"), protects, []types.UID{"ReplicaSet-web", deployment.UID})
+	c.Found(member("", "Pod", "shop", "web-2"), protects, []types.UID{deployment.UID})
+	c.Found(member("", "ConfigMap", "old", "kept"), protects, nil)
+	c.Found(member("", "ConfigMap", "older", "kept"), protects, []types.UID{"nobody"})
+	c.Found(member("", "ConfigMap", "elsewhere", "kept"), protects, nil)
 	const annotated = ` would be deleted with it, and is annotated cleaner/protect`
 	for o, want := range map[*object.Object]string{
 		&deployment: "Pod shop/web-1" + annotated, &other: "",
@@ -123,18 +124,27 @@ func TestCascadeReason(t *testing.T) {
 	}
 }
 
-func TestIsProtected(t *testing.T) {
+func TestWhatStays(t *testing.T) {
 	t.Parallel()
-	for raw, want := range map[string]bool{
-		`{"metadata":{"annotations":{"cleaner/protect":"true"}}}`:  true,
-		`{"metadata":{"annotations":{"cleaner/protect":"false"}}}`: false,
-		`{"metadata":{"annotations":{"cleaner/protect":"TRUE"}}}`:  true,
-		`{"metadata":{"labels":{"cleaner/protect":"true"}}}`:       false,
-		`{"metadata":{"annotations":null}}`:                        false,
-		`{}`:                                                       false,
+	c := Cascade{Unjudged: map[types.UID]bool{"u": true}}
+	const annotated, restored = "is annotated cleaner/protect", "is annotated apps.projectsveltos.io/restored-from"
+	for raw, want := range map[string]string{
+		`{"metadata":{"annotations":{"cleaner/protect":"true"}}}`:                          annotated,
+		`{"metadata":{"annotations":{"cleaner/protect":"false"}}}`:                         "",
+		`{"metadata":{"annotations":{"cleaner/protect":"TRUE"}}}`:                          annotated,
+		`{"metadata":{"annotations":{"apps.projectsveltos.io/restored-from":"some-run"}}}`: restored,
+		`{"metadata":{"labels":{"cleaner/protect":"true"}}}`:                               "",
+		`{"metadata":{"annotations":null}}`:                                                "",
+		`{}`:                                                                               "",
 	} {
-		if got := IsProtected(object.Object{Raw: []byte(raw)}); got != want {
-			t.Errorf("%s: %v", raw, got)
+		if got := c.Stays(object.Object{Raw: []byte(raw)}); got != want {
+			t.Errorf("%s: %q, want %q", raw, got, want)
 		}
+	}
+	if got := c.Stays(object.Object{UID: "u", Raw: []byte(`{}`)}); got != "could not be judged" {
+		t.Errorf("unjudged: %q", got)
+	}
+	if got := c.Stays(object.Object{UID: "u", Raw: []byte(`{}`), Deleting: true}); got != "" {
+		t.Errorf("being deleted: %q", got)
 	}
 }

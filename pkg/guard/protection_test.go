@@ -78,8 +78,8 @@ func TestAnnotationProtects(t *testing.T) {
 		if err != nil || strings.TrimPrefix(got, "it is ") != want {
 			t.Errorf("an object with %s: %q, %v; want %q", value, got, err, want)
 		}
-		if IsProtected(o) != (want != "") {
-			t.Errorf("an object with %s that another would take along: IsProtected is %v", value, IsProtected(o))
+		if stays := (&Cascade{}).Stays(o); (stays != "") != (want != "") {
+			t.Errorf("an object with %s that another would take along: %q", value, stays)
 		}
 		metadata, err := o.Metadata()
 		if err != nil {

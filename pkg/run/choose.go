@@ -17,7 +17,7 @@ import (
 // choice is what of a view is meant: what the aggregated script chooses, or all that matches.
 type choice struct {
 	view *view
-	// matched are the objects that are meant, and cascade the protected ones that would be deleted together with them.
+	// matched are the objects that are meant, and cascade what must stay and would be deleted together with them.
 	matched *object.Verdicts
 	cascade *guard.Cascade
 	// incomplete says why the view is not complete: then nothing is touched.
@@ -42,16 +42,20 @@ func (r *Runner) choose(ctx context.Context, t *task) choice {
 	return c
 }
 
-// readCascade looks for protected objects that a Delete would delete together with what it has chosen.
-func (s Read) readCascade(ctx context.Context, t *task, chosen *object.Verdicts) (*guard.Cascade, error) {
-	cascade := &guard.Cascade{}
+// readCascade looks for objects that a Delete must leave alone, and would delete together with what it has chosen. Those
+// that could not be judged may be of any kind.
+func (s Read) readCascade(ctx context.Context, t *task, c choice) (*guard.Cascade, error) {
+	cascade := &guard.Cascade{Unjudged: c.view.unjudgedUIDs}
 	if t.action != v1alpha1.ActionDelete {
 		return cascade, nil
 	}
-	for _, verdict := range chosen.All() {
+	for _, verdict := range c.matched.All() {
 		if verdict.Act {
 			cascade.Add(verdict.Object, t.cleaner.Spec.DeleteOptions)
 		}
+	}
+	for i := range c.view.notEvaluated {
+		cascade.LookFor(c.view.notEvaluated[i].Kind.GroupVersionKind)
 	}
 	return cascade, survey.Cascade(ctx, t.who.Reader, t.engine.Memory, cascade)
 }

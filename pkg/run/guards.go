@@ -25,7 +25,7 @@ type guards struct {
 	// namespaces are the metadata of the objects' namespaces, by name. One that is gone is not among them. Nil when they
 	// could not be read.
 	namespaces map[string]*metav1.ObjectMeta
-	// cascade are the protected objects that would be deleted together with others.
+	// cascade are the objects that must stay, and would be deleted together with others.
 	cascade *guard.Cascade
 }
 

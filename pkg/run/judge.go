@@ -28,7 +28,7 @@ type Judge struct {
 // judge decides on a view. The guards come one after the other; the first that has something against an object decides.
 func (s Judge) judge(ctx context.Context, t *task, c choice) *decision {
 	d := &decision{choice: c, rulings: make([]*ruling, c.matched.Len())}
-	d.leaveOutUnjudged(t)
+	d.leaveOutUnjudged()
 	d.leaveOutUnknown()
 	d.wait(t)
 	d.incomplete = errors.Join(d.incomplete, s.protect(t, d))
@@ -81,23 +81,12 @@ func (s Judge) protect(t *task, d *decision) error {
 	return errors.Join(errs...)
 }
 
-// leaveOutUnjudged leaves out the objects that some selector could not judge, whatever another one said of them, and
-// the namespaces that hold one.
-func (d *decision) leaveOutUnjudged(t *task) {
-	held := map[string]string{}
-	for i := range d.view.notEvaluated {
-		held[d.view.notEvaluated[i].Namespace] = d.view.notEvaluated[i].String()
-	}
+// leaveOutUnjudged leaves out the objects that some selector could not judge, whatever another one said of them. What
+// would take them along is in the cascade.
+func (d *decision) leaveOutUnjudged() {
 	for i, verdict := range d.matched.All() {
-		within := held[verdict.Name]
-		switch {
-		case d.view.unjudgedUIDs[verdict.UID]:
+		if d.view.unjudgedUIDs[verdict.UID] {
 			d.rulings[i] = unjudged
-		case within != "" && t.action == v1alpha1.ActionDelete && verdict.Kind.Group == "" && verdict.Kind.Kind == "Namespace":
-			d.rulings[i] = &ruling{
-				result: v1alpha1.OutcomeProtected,
-				detail: within + " could not be judged, and would be deleted with it",
-			}
 		}
 	}
 }

@@ -223,7 +223,7 @@ func TestJudge(t *testing.T) {
 				s.cascade.Add(b, nil)
 				pod := object.Object{Namespace: "shop", Name: "web"}
 				pod.Kind.Kind = "Pod"
-				s.cascade.Found(pod, []types.UID{"b"})
+				s.cascade.Found(pod, "is annotated cleaner/protect", []types.UID{"b"})
 			},
 			"a Planned\nb Protected: Pod shop/web would be deleted with it, and is annotated cleaner/protect\nc Planned", "", "", 0,
 		},
@@ -359,25 +359,5 @@ func TestWhatIsCounted(t *testing.T) {
 				t.Errorf("counted (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// TestNamespaceOfWhatCouldNotBeJudged: what is left alone is not deleted with its Namespace either.
-func TestNamespaceOfWhatCouldNotBeJudged(t *testing.T) {
-	kept := object.Outcome{}
-	kept.Kind.Kind, kept.Namespace, kept.Name, kept.UID = "ConfigMap", "shop", "a", "a"
-	for action, want := range map[v1alpha1.Action]string{v1alpha1.ActionDelete: "could not be judged, and would be deleted with it", v1alpha1.ActionTransform: ""} {
-		matched := &object.Verdicts{}
-		for _, name := range []string{"shop", "other"} {
-			v := object.Verdict{Act: true}
-			v.Kind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
-			v.Name, v.UID = name, types.UID(name)
-			matched.Add(v)
-		}
-		d := &decision{choice: choice{view: &view{notEvaluated: []object.Outcome{kept}}, matched: matched}, rulings: make([]*ruling, 2)}
-		d.leaveOutUnjudged(&task{action: action})
-		if d.rulings[1] != nil || (d.rulings[0] != nil) != (want != "") || want != "" && !strings.HasSuffix(d.rulings[0].detail, want) {
-			t.Errorf("%s: %+v", action, d.rulings)
-		}
 	}
 }

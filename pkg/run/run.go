@@ -137,7 +137,7 @@ func (r *Runner) carryOut(ctx context.Context, b *begun, t *task) {
 func (r *Runner) decide(ctx context.Context, t *task) *decision {
 	chosen := r.choose(ctx, t)
 	if chosen.incomplete == nil {
-		chosen.cascade, chosen.incomplete = r.Read.readCascade(ctx, t, chosen.matched)
+		chosen.cascade, chosen.incomplete = r.Read.readCascade(ctx, t, chosen)
 	}
 	t.progress.Enter(metrics.StageJudge, 0)
 	return r.Judge.judge(ctx, t, chosen)

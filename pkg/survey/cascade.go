@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -24,6 +27,9 @@ func Cascade(ctx context.Context, reader *selector.Reader, memory *selector.Shar
 	if err := readDependents(ctx, reader, memory, cascade); err != nil {
 		return fmt.Errorf("looking for protected objects that would be deleted with their owners: %w", err)
 	}
+	if err := readPods(ctx, reader, cascade); err != nil {
+		return fmt.Errorf("looking for protected Pods that would be deleted with their Nodes: %w", err)
+	}
 	return nil
 }
 
@@ -36,8 +42,8 @@ func readContent(ctx context.Context, reader *selector.Reader, cascade *guard.Ca
 	kinds, err := reader.NamespaceContent(ctx)
 	for i := 0; i < len(kinds) && err == nil; i++ {
 		err = reader.Metadata(ctx, kinds[i], scope, func(o object.Object) error {
-			if guard.IsProtected(o) {
-				cascade.Found(o, nil)
+			if why := cascade.Stays(o); why != "" {
+				cascade.Found(o, why, nil)
 			}
 			return nil
 		})
@@ -63,12 +69,38 @@ func readDependents(
 			return err
 		}
 		err = reader.Metadata(ctx, kind, scope, func(o object.Object) error {
-			if !guard.IsProtected(o) {
+			why := cascade.Stays(o)
+			if why == "" {
 				return nil
 			}
 			owners, err := ancestors.Of(ctx, o)
-			cascade.Found(o, owners)
+			cascade.Found(o, why, owners)
 			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPods looks through the Pods of the Nodes that would be deleted. The control plane deletes those soon afterwards.
+func readPods(ctx context.Context, reader *selector.Reader, cascade *guard.Cascade) error {
+	nodes := cascade.Nodes()
+	if len(nodes) == 0 {
+		return nil
+	}
+	kind, err := reader.Resolve(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Pod"})
+	if err != nil {
+		return err
+	}
+	for name, uid := range nodes {
+		ask := selector.Ask{Kind: kind, Fields: "spec.nodeName=" + name, MetadataOnly: true}
+		err := reader.Each(ctx, ask, func(o object.Object) error {
+			if why := cascade.Stays(o); why != "" {
+				cascade.Found(o, why, []types.UID{uid})
+			}
+			return nil
 		})
 		if err != nil {
 			return err
