@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,17 +20,29 @@ func TestHouse(t *testing.T) {
 		t.Fatal(err)
 	}
 	var drawn, there []string
-	for _, match := range regexp.MustCompile(`(?m)^[ │├└─]*pkg/([a-z]+)(?: |$)`).FindAllStringSubmatch(string(text), -1) {
+	for _, match := range regexp.MustCompile(`(?m)^[ │├└─]*((?:pkg|test|hack)/[a-z0-9]+)(?: |$)`).FindAllStringSubmatch(string(text), -1) {
 		drawn = append(drawn, match[1])
 	}
-	entries, err := os.ReadDir("../../pkg")
-	if err != nil {
-		t.Fatal(err)
+	_, cli, _ := strings.Cut(string(text), "\npkg/cli ")
+	cli, _, _ = strings.Cut(cli, "\napi/")
+	for _, match := range regexp.MustCompile(`[├└]─ ((?:[a-z]+ )+)  `).FindAllStringSubmatch(cli, -1) {
+		for _, name := range strings.Fields(match[1]) {
+			drawn = append(drawn, "pkg/cli/"+name)
+		}
 	}
-	for _, entry := range entries {
-		there = append(there, entry.Name())
+	for _, room := range []string{"hack", "pkg", "pkg/cli", "test"} {
+		entries, err := os.ReadDir("../../" + room)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			if entry.IsDir() && entry.Name() != "testdata" {
+				there = append(there, room+"/"+entry.Name())
+			}
+		}
 	}
 	slices.Sort(drawn)
+	slices.Sort(there)
 	if diff := cmp.Diff(there, drawn); diff != "" {
 		t.Errorf("the packages in the picture (-tree +picture):\n%s", diff)
 	}
