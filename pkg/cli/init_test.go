@@ -68,6 +68,7 @@ func TestInitSuggests(t *testing.T) {
 		"scaledwn": "recipes about it: scale-down-autoscalers, scale-down-workloads",
 		"unusd":    `did you mean "unused"?`, "-": "to see all", "": "to see all",
 		"CrashLoopBackOff": "crash-looping-pods", "ImagePullBackOff": "image-pull-errors",
+		"image pull backoff": "recipes about it: image-pull-errors", "crash loop backoff": "recipes about it: crash-looping-pods",
 	} {
 		if got := call(t.Context(), t, "", nil, "init", name); got.code != 1 || !strings.Contains(got.errOut, want) {
 			t.Errorf("%s: exit %d, want %s in %s", name, got.code, want, got.errOut)

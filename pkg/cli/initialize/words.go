@@ -24,7 +24,7 @@ var meant = map[string]string{
 // keywords are words that people look for, and that stand in no description of the recipe.
 var keywords = map[string]string{
 	"completed-pods":                   "old zombie bare naked",
-	"crash-looping-pods":               "restart",
+	"crash-looping-pods":               "restart backoff",
 	"dangling-references":              "missing broken without",
 	"dangling-role-bindings":           "missing broken user group without subject",
 	"empty-namespaces":                 "stale forgotten abandoned old",
@@ -36,7 +36,7 @@ var keywords = map[string]string{
 	"generated-configs":                "kustomize hash old leftover",
 	"helm-release-secrets":             "old history revision",
 	"idle-by-metrics":                  "traffic unused cost money gpu",
-	"image-pull-errors":                "wrong bad missing",
+	"image-pull-errors":                "wrong bad missing backoff",
 	"jobs-keep-newest":                 "old last history retention",
 	"keep-newest":                      "old last history retention policy duplicate snapshot volumesnapshot backup",
 	"large-logs":                       "noisy verbose",
