@@ -76,6 +76,22 @@ func TestInitSuggests(t *testing.T) {
 	}
 }
 
+// TestInitRefusesEmptyValues: a variable of the shell that is not set must not let a Cleaner look further than its user thinks.
+func TestInitRefusesEmptyValues(t *testing.T) {
+	for flag, named := range map[string]string{
+		"--kind": "--kind", "--namespace": "-n, --namespace", "-n": "-n, --namespace", "--namespace-selector": "--namespace-selector", "--for": "--for",
+		"--schedule": "--schedule", "--name": "--name",
+	} {
+		for _, value := range []string{"", " "} {
+			got := call(t.Context(), t, "", nil, "init", "unused", flag, value)
+			want := fmt.Sprintf("invalid argument %q for %q flag: it is empty; give a value, or leave the flag out", value, named)
+			if got.code != codes.ExitUsage || got.out != "" || !strings.Contains(got.errOut, want) {
+				t.Errorf("%s %q: exit %d, want %s\n%s%s", flag, value, got.code, want, got.out, got.errOut)
+			}
+		}
+	}
+}
+
 // TestInitSaysHowToArm: with another action than Scan, it says what the recipe advises before.
 func TestInitSaysHowToArm(t *testing.T) {
 	const advice = "note: before you apply it: Let it report, with `notifications`. Deleting an unhealthy workload does not fix it."

@@ -59,6 +59,7 @@ func (c *changes) addFlags(flags *pflag.FlagSet) {
 		"action",
 		"what it does with what it finds: Scan (only report), Delete or Transform",
 	)
+	terminal.NotEmpty(flags, "kind", "namespace", "namespace-selector", "for", "schedule", "name")
 }
 
 // words are the flags that change something, as they were given.

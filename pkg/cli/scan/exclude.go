@@ -24,6 +24,18 @@ type pattern struct {
 	of schema.GroupKind
 }
 
+// parsePatterns reads the values of --exclude.
+func parsePatterns(texts []string) (patterns []pattern, err error) {
+	for _, text := range texts {
+		p, err := parsePattern(text)
+		if err != nil {
+			return nil, fmt.Errorf("--exclude %q: %w", text, err)
+		}
+		patterns = append(patterns, p)
+	}
+	return patterns, nil
+}
+
 func parsePattern(text string) (p pattern, err error) {
 	switch parts := strings.Split(text, "/"); len(parts) {
 	case 1:

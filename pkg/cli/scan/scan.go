@@ -74,10 +74,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		"how sure a finding must be to be shown: Certain, Likely or Weak")
 	flags.StringSliceVar(&o.exclude, "exclude", nil,
 		"do not show objects of this NAMESPACE, or this object: KIND/NAME in any namespace, KIND/NAMESPACE/NAME; * stands for any text")
-	for _, name := range []string{"kind", "type", "exclude"} {
-		flag := flags.Lookup(name)
-		flag.Value = search.NotEmpty(flag.Value)
-	}
+	terminal.NotEmpty(flags, "kind", "type", "exclude")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner",
 		"role"), "output", "o", outputs)
 	flags.Int64Var(&o.limit, "limit", 50, "how many rows to show of each type, kind and namespace; 0 means all, with a row for each object. The outputs for programs hold all findings")
@@ -162,6 +159,9 @@ func (j *job) check(cmd *cobra.Command) (err error) {
 		return terminal.UsageError(cmd, "--fail-on-findings must be at least 1")
 	case j.limit < 0:
 		return terminal.UsageError(cmd, "--limit must not be negative")
+	case j.writesEverywhere(cmd):
+		return terminal.UsageError(cmd, "--namespace is empty, and -o "+j.output+
+			" would write one for all namespaces; give a value, or leave the flag out")
 	case j.output == "role" && len(j.From) > 0:
 		return terminal.UsageError(cmd, "-o role prints the Role for what you may not list in a cluster; leave --from out")
 	}
@@ -171,18 +171,21 @@ func (j *job) check(cmd *cobra.Command) (err error) {
 	if j.selector, err = cluster.ParseSelector(cmd, j.labels); err != nil {
 		return err
 	}
-	for _, text := range j.options.exclude {
-		p, err := parsePattern(text)
-		if err != nil {
-			return terminal.UsageError(cmd, fmt.Sprintf("--exclude %q: %s", text, err))
-		}
-		j.exclude = append(j.exclude, p)
+	if j.exclude, err = parsePatterns(j.options.exclude); err != nil {
+		return terminal.UsageError(cmd, err.Error())
 	}
 	var wrong []string
 	if j.types, wrong = typesOf(j.options.types); len(wrong) > 0 {
 		return terminal.UsageError(cmd, strings.Join(wrong, "\n"))
 	}
 	return nil
+}
+
+// writesEverywhere reports whether an empty -n would widen what is written. That is no name, but perhaps a variable of
+// the shell that is not set.
+func (j *job) writesEverywhere(cmd *cobra.Command) bool {
+	isWritten := j.output == "cleaner" || j.output == "role"
+	return isWritten && cmd.Flags().Changed("namespace") && j.namespace == ""
 }
 
 // typesOf finds types of findings by their names in any case. wrong says of each name that there is no such type.

@@ -5,7 +5,6 @@ package search
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -34,24 +33,6 @@ func (o *Flags) Check(cmd *cobra.Command) error {
 // Operator is the operator's namespace.
 func (o *Flags) Operator() string {
 	return cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
-}
-
-// NotEmpty refuses an empty value of a flag that takes a list. It would be ignored.
-func NotEmpty(value pflag.Value) pflag.Value {
-	list, _ := value.(pflag.SliceValue)
-	return notEmpty{value, list}
-}
-
-type notEmpty struct {
-	pflag.Value
-	pflag.SliceValue
-}
-
-func (v notEmpty) Set(text string) error {
-	if strings.TrimSpace(text) == "" {
-		return errors.New("it is empty; give a value, or leave the flag out")
-	}
-	return v.Value.Set(text)
 }
 
 // Connecting are the flags that say which cluster to ask, and as whom. Those that hold secrets are not among them.
