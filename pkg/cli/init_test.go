@@ -52,6 +52,7 @@ func TestInitGolden(t *testing.T) {
 		"no-change":         {"init", "unused", "--action", "Transform"},
 		"no-namespace":      {"init", "empty-namespaces", "--namespace", "shop"},
 		"wrong-name":        {"init", "unused", "--name", "No Name"},
+		"everywhere":        {"init", "pull-request-leftovers", "--namespace-selector", "env=preview", "--action", "Delete"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "init-"+name+".txt", args, call(t.Context(), t, "", nil, args...))

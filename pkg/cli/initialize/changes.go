@@ -84,7 +84,7 @@ func (c *changes) words() string {
 // apply is the Cleaner of the recipe with the changes. The notes say what was left out. All flags that the recipe
 // cannot honour are one error.
 func (c *changes) apply(r *recipe) (text string, notes []string, err error) {
-	if err := c.refuseQueries(r); err != nil {
+	if err := errors.Join(c.refuseQueries(r), c.refusePart(r)); err != nil {
 		return "", nil, err
 	}
 	var document yamlnode.Node
@@ -131,6 +131,21 @@ func (c *changes) refuseQueries(r *recipe) error {
 		)
 	}
 	return nil
+}
+
+// ofWholeCluster are the recipes that decide about an object by objects in other namespaces.
+var ofWholeCluster = []string{"pull-request-leftovers"}
+
+// refusePart refuses to hide objects from such a recipe: it would delete what they keep.
+func (c *changes) refusePart(r *recipe) error {
+	if c.namespace == "" && c.namespaceSelector == "" || !slices.Contains(ofWholeCluster, r.Name) {
+		return nil
+	}
+	return errors.New(
+		"--namespace and --namespace-selector are not for it: an object in any namespace can keep the others, and it must see them all; " +
+			"write it without these flags, and protect the namespaces that it must not touch: " +
+			"kubectl annotate namespace NAME " + v1alpha1.ProtectAnnotation + "=true",
+	)
 }
 
 // keepKinds takes out the selectors of other kinds.

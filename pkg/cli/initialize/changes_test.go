@@ -43,6 +43,22 @@ func conditions(expressions ...string) string {
 	return text
 }
 
+// TestWholeCluster: what a recipe of the whole cluster does not see cannot keep other objects.
+func TestWholeCluster(t *testing.T) {
+	for _, c := range []changes{{namespace: "shop"}, {namespaceSelector: "a=b"}} {
+		r := withSelectors(t, podSelector)
+		r.Name = "pull-request-leftovers"
+		if _, _, err := c.apply(r); err == nil || !strings.Contains(err.Error(), "an object in any namespace can keep the others") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	r := withSelectors(t, podSelector)
+	r.Name = "pull-request-leftovers"
+	if _, _, err := (&changes{allNamespaces: true, act: "Scan"}).apply(r); err != nil {
+		t.Error(err)
+	}
+}
+
 // What a recipe becomes: the lines that the flags change, and all others as they were.
 func TestApply(t *testing.T) {
 	for name, c := range map[string]struct {
