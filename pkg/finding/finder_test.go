@@ -40,7 +40,7 @@ var resources = []string{
 	"-apiregistration.k8s.io/v1 APIService", "-apiextensions.k8s.io/v1 CustomResourceDefinition", "example.com/v1 Widget", "example.com/v1 Event",
 	"gateway.networking.k8s.io/v1 Gateway", "-gateway.networking.k8s.io/v1 GatewayClass", "gateway.networking.k8s.io/v1 HTTPRoute",
 	"gateway.networking.k8s.io/v1 GRPCRoute", "gateway.networking.k8s.io/v1 TLSRoute", "gateway.networking.k8s.io/v1 TCPRoute",
-	"gateway.networking.k8s.io/v1 UDPRoute", "keda.sh/v1alpha1 ScaledObject", "kube-green.com/v1alpha1 SleepInfo", "argoproj.io/v1alpha1 Rollout", "kubevirt.io/v1 VirtualMachine", "multicluster.x-k8s.io/v1alpha1 ServiceExport", "postgresql.cnpg.io/v1 Cluster", "networking.istio.io/v1 Sidecar",
+	"gateway.networking.k8s.io/v1 UDPRoute", "keda.sh/v1alpha1 ScaledObject", "kube-green.com/v1alpha1 SleepInfo", "argoproj.io/v1alpha1 Rollout", "kubevirt.io/v1 VirtualMachine", "multicluster.x-k8s.io/v1alpha1 ServiceExport", "postgresql.cnpg.io/v1 Cluster", "sparkoperator.k8s.io/v1beta2 SparkApplication", "kueue.x-k8s.io/v1beta1 Workload", "networking.istio.io/v1 Sidecar",
 }
 
 // moreReferences are paths of custom resources that the tests need, beside those of the table.
@@ -68,7 +68,7 @@ func scenarios() map[string]scenario {
 	for _, theme := range []map[string]scenario{
 		namedScenarios, secretScenarios, storageScenarios, podScenarios, jobScenarios, workloadScenarios, serviceScenarios,
 		roleScenarios, selectiveScenarios, routingScenarios, danglingScenarios, namespaceScenarios, markedScenarios, exemptScenarios,
-		readerScenarios,
+		readerScenarios, claimedScenarios,
 	} {
 		for name, s := range theme {
 			if _, twice := all[name]; twice {

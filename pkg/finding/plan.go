@@ -49,15 +49,23 @@ func (f *Finder) needs() needs {
 		if r.pods {
 			n.selective[r.kind] = true
 			n.add(n.sources, f.Table.PodKinds(), crosses)
-			n.add(n.reads, f.Table.CustomKinds(), crosses)
 		}
 		if r.cascades && f.wantsCascading(r) || r.typ == v1alpha1.FindingIdle {
 			n.add(n.reads, scalers, crosses)
 		}
+		n.add(n.reads, f.mayMake(r), crosses)
 		n.add(n.reads, r.reads, crosses)
 		n.add(n.sources, f.mayScale(r), crosses)
 	}
 	return n
+}
+
+// mayMake are the kinds whose objects may make Pods that the objects of a row select, or are mounted in.
+func (f *Finder) mayMake(r *row) []schema.GroupKind {
+	if r.pods || r.named && r.kind == claims {
+		return f.Table.CustomKinds()
+	}
+	return nil
 }
 
 // mayScale are the kinds that may say of the objects of a row that they scale them up.

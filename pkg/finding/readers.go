@@ -178,5 +178,5 @@ func (f *Finder) whyWeak(c *candidate) string {
 	case c.row.pods:
 		return cmp.Or(f.lacks(name), f.inMesh(c))
 	}
-	return cmp.Or(f.inText(c), f.readerOf(c))
+	return cmp.Or(f.inText(c), f.readerOf(c), f.claimedAgain(c))
 }

@@ -86,6 +86,8 @@ type candidate struct {
 	reported bool
 	// mayUse says what may use it although nothing names it. Empty when the object shows none.
 	mayUse string
+	// marks are the values of the labels of a claim.
+	marks []string
 	// names are objects that it refers to, and that had not passed before it.
 	names []graph.User
 	// decide says what was found. Nil when that is known already.

@@ -120,16 +120,12 @@ func (f *Finder) lacks(name graph.Name) string {
 // makes says which custom resource may make Pods that an object selects: its controller labels them with its name, and
 // makes none while it is hibernated. Empty when there is none.
 func (f *Finder) makes(name graph.Name) string {
-	kinds := f.Table.CustomKinds()
 	for _, value := range f.graph.AskedFor(name) {
-		for _, kind := range kinds {
-			maker := graph.Name{GroupKind: kind, Namespace: name.Namespace, Name: value}
-			if f.graph.IsPresent(maker) {
-				return maker.String() + ", whose name it selects by, may make such Pods"
-			}
+		if maker, is := f.graph.Custom(name.Namespace, value); is {
+			return maker.String() + ", whose name it selects by, may make such Pods"
 		}
 	}
-	if unread := slices.DeleteFunc(f.unreadOf(kinds...), f.isElsewhere); len(unread) > 0 {
+	if unread := slices.DeleteFunc(f.unreadOf(f.Table.CustomKinds()...), f.isElsewhere); len(unread) > 0 {
 		return "a " + unread[0].Kind.String() + " may make such Pods, and these could not be read"
 	}
 	return ""

@@ -50,6 +50,7 @@ func lookClaim(f *Finder, o *object.Parts) *candidate {
 	if c == nil {
 		return nil
 	}
+	c.marks = valuesOf(o)
 	c.found = &Finding{Frees: Resources{VolumeBytes: o.VolumeBytes()}}
 	if condition := conditionOf(o, "Unused"); condition.Field("status").Text() == "True" {
 		c.found.Since = timeAt(condition.Field("lastTransitionTime"))

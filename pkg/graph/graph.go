@@ -70,12 +70,39 @@ func (g *Graph) Bytes() int64 { return g.bytes + g.mentions.bytes + g.aggregatio
 
 // Saw takes note that there is an object, which may be chosen by its labels.
 func (g *Graph) Saw(o object.Object) {
-	k := NameOf(o).key()
+	name := NameOf(o)
+	g.see(name)
+	if s := g.table.sources[name.GroupKind]; s != nil && s.isCustom {
+		g.see(customName(name.Namespace, name.Name))
+	}
+	g.choose(o)
+}
+
+func (g *Graph) see(name Name) {
+	k := name.key()
 	if _, ok := g.present[k]; !ok {
 		g.present[k] = struct{}{}
 		g.bytes += 24
 	}
-	g.choose(o)
+}
+
+// customName stands for a custom resource of any kind.
+func customName(namespace, name string) Name {
+	return Name{GroupKind: schema.GroupKind{Group: "*", Kind: "*"}, Namespace: namespace, Name: name}
+}
+
+// Custom finds a custom resource by its namespace and its name, of whatever kind it is.
+func (g *Graph) Custom(namespace, name string) (Name, bool) {
+	if _, ok := g.present[customName(namespace, name).key()]; !ok || namespace == "" {
+		return Name{}, false
+	}
+	for _, kind := range g.table.CustomKinds() {
+		custom := Name{GroupKind: kind, Namespace: namespace, Name: name}
+		if !g.clusterScoped[kind] && g.IsPresent(custom) {
+			return custom, true
+		}
+	}
+	return Name{}, false
 }
 
 // IsPresent reports whether an object passed. That it did not proves nothing, unless all objects of its kind did.

@@ -1,0 +1,29 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding_test
+
+var claimedScenarios = map[string]scenario{
+	"claims that a custom resource may use again": {
+		cluster: cluster(of("example.com/v1 Widget shop/tidmain", ""), of("example.com/v1 Widget shop/main-db", ""), of("example.com/v1 Widget shop/ab", ""),
+			of("v1 PersistentVolumeClaim shop/tikv", "labels: {app.kubernetes.io/instance: tidmain}"), of("v1 PersistentVolumeClaim shop/by-short", "labels: {cluster: ab}"),
+			of("v1 PersistentVolumeClaim team/tikv", "labels: {app.kubernetes.io/instance: tidmain}"), of("v1 PersistentVolumeClaim shop/other", "labels: {app.kubernetes.io/instance: other, tidmain: other}"),
+			of("v1 PersistentVolumeClaim shop/data-main-db-0", ""), of("v1 PersistentVolumeClaim shop/main-db", ""), of("v1 PersistentVolumeClaim shop/tidmain-data", ""),
+			of("v1 PersistentVolumeClaim shop/data-tidmain2-0", ""), of("v1 PersistentVolumeClaim shop/ab-data", ""), of("v1 PersistentVolumeClaim team/data-main-db-0", "")),
+		want: `
+PersistentVolumeClaim shop/ab-data Unused
+PersistentVolumeClaim shop/by-short Unused weak
+PersistentVolumeClaim shop/data-main-db-0 Unused weak
+PersistentVolumeClaim shop/data-tidmain2-0 Unused
+PersistentVolumeClaim shop/main-db Unused weak
+PersistentVolumeClaim shop/other Unused
+PersistentVolumeClaim shop/tidmain-data Unused weak
+PersistentVolumeClaim shop/tikv Unused weak
+PersistentVolumeClaim team/data-main-db-0 Unused
+PersistentVolumeClaim team/tikv Unused`,
+	},
+	"what a person says is unused, whatever its name is": {
+		cluster: cluster(of("example.com/v1 Widget shop/main", ""), of("v1 PersistentVolumeClaim shop/data-main-0", "labels: {kor/used: 'false'}")),
+		want:    "PersistentVolumeClaim shop/data-main-0 Unused",
+	},
+}
