@@ -22,6 +22,11 @@ PersistentVolumeClaim shop/tikv Unused weak
 PersistentVolumeClaim team/data-main-db-0 Unused
 PersistentVolumeClaim team/tikv Unused`,
 	},
+	"the Service of a SparkApplication, by its name": {
+		cluster: cluster(of("v1 Service shop/ui", "", "spec: {selector: {sparkoperator.k8s.io/app-name: pi-run}}"), of("v1 Service shop/old", "", "spec: {selector: {sparkoperator.k8s.io/app-name: pi-old}}"),
+			of("sparkoperator.k8s.io/v1beta2 SparkApplication shop/pi-run", "")),
+		want: "Service shop/old Unused\nService shop/ui Unused weak",
+	},
 	"what a person says is unused, whatever its name is": {
 		cluster: cluster(of("example.com/v1 Widget shop/main", ""), of("v1 PersistentVolumeClaim shop/data-main-0", "labels: {kor/used: 'false'}")),
 		want:    "PersistentVolumeClaim shop/data-main-0 Unused",

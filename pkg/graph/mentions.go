@@ -95,8 +95,12 @@ func (n *node) noteText(s Source) {
 // Kubernetes has defined itself, Gateways and snapshots, say in the table all that they name. So do ours, which would
 // else name in their status all that they found unused.
 func isCustom(group string) bool {
-	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") && group != v1alpha1.GroupVersion.Group
+	isKubernetes := strings.HasSuffix(group, ".k8s.io") && group != sparkGroup
+	return strings.Contains(group, ".") && !isKubernetes && group != v1alpha1.GroupVersion.Group
 }
+
+// sparkGroup is of another project, and named like those of Kubernetes.
+const sparkGroup = "sparkoperator.k8s.io"
 
 // eachWord tells all strings of a custom resource that could be names, or a namespace and a name, whatever their fields
 // are called. A key of a map may be a name, too, but one word may as well be the name of a field. Of the metadata it is
