@@ -3,6 +3,8 @@
 
 package finding_test
 
+var held = []string{"spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}"}
+
 var claimedScenarios = map[string]scenario{
 	"claims that a custom resource may use again": {
 		cluster: cluster(of("example.com/v1 Widget shop/tidmain", ""), of("example.com/v1 Widget shop/main-db", ""), of("example.com/v1 Widget shop/ab", ""),
@@ -26,6 +28,15 @@ PersistentVolumeClaim team/tikv Unused`,
 		cluster: cluster(of("v1 Service shop/ui", "", "spec: {selector: {sparkoperator.k8s.io/app-name: pi-run}}"), of("v1 Service shop/old", "", "spec: {selector: {sparkoperator.k8s.io/app-name: pi-old}}"),
 			of("sparkoperator.k8s.io/v1beta2 SparkApplication shop/pi-run", "")),
 		want: "Service shop/old Unused\nService shop/ui Unused weak",
+	},
+	"a Job that Kueue holds without the label of a queue": {
+		cluster: cluster(of("batch/v1 Job shop/held", "", held...), of("batch/v1 Job shop/paused", "", held...), of("batch/v1 Job team/held", "", held...),
+			of("kueue.x-k8s.io/v1beta1 Workload shop/job-held-1", "ownerReferences: [{apiVersion: batch/v1, kind: Job, name: held, uid: u, controller: true}]")),
+		want: "Job shop/paused Idle\nJob team/held Idle",
+	},
+	"a suspended Job when Workloads of Kueue may not be read": {
+		cluster: of("batch/v1 Job shop/held", "", held...), unread: []string{"Workload"},
+		want: "Job shop/held Idle unknown",
 	},
 	"what a person says is unused, whatever its name is": {
 		cluster: cluster(of("example.com/v1 Widget shop/main", ""), of("v1 PersistentVolumeClaim shop/data-main-0", "labels: {kor/used: 'false'}")),

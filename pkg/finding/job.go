@@ -35,6 +35,7 @@ func jobRows() []*row {
 		},
 		{
 			kind: jobs, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookSuspendedJob,
+			reads: []schema.GroupKind{workloads},
 			means: "it is suspended, and neither Kueue, kube-green nor another controller suspended it",
 		},
 		{
@@ -115,7 +116,24 @@ func lookSuspendedJob(_ *Finder, o *object.Parts) *candidate {
 		graph.IsPaused(o) || label(o, "kueue.x-k8s.io/queue-name") != "" || spec.Field("managedBy").Text() != "" {
 		return nil
 	}
-	return suspended(timeAt(condition.Field("lastTransitionTime")))
+	c := suspended(timeAt(condition.Field("lastTransitionTime")))
+	decide := c.decide
+	c.decide = func(f *Finder, found Finding) *Finding {
+		if f.queued[nameOf(&found)] {
+			return nil
+		}
+		return unlessUnread(decide(f, found), f.unreadOf(workloads), "Kueue holds it")
+	}
+	return c
+}
+
+// unlessUnread is what was found, and unknown where kinds that would show something else could not be read.
+func unlessUnread(found *Finding, unread []Unread, what string) *Finding {
+	if found != nil && len(unread) > 0 {
+		found.Unknown, found.Confidence = append(found.Unknown, unread...), ""
+		found.Reason = "it is suspended, but nobody can tell whether " + what
+	}
+	return found
 }
 
 func lookSuspendedCronJob(_ *Finder, o *object.Parts) *candidate {
@@ -128,12 +146,7 @@ func lookSuspendedCronJob(_ *Finder, o *object.Parts) *candidate {
 		if f.byHand[nameOf(&found)] {
 			return nil
 		}
-		idle := decide(f, found)
-		if unread := f.unreadOf(jobs); idle != nil && len(unread) > 0 {
-			idle.Unknown, idle.Confidence = append(idle.Unknown, unread...), ""
-			idle.Reason = "it is suspended, but nobody can tell whether people make Jobs from it by hand"
-		}
-		return idle
+		return unlessUnread(decide(f, found), f.unreadOf(jobs), "people make Jobs from it by hand")
 	}
 	return c
 }

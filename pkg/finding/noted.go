@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -77,11 +78,20 @@ func (n *notes) madeByHand(o *object.Parts) {
 	if annotation(o, "cronjob.kubernetes.io/instantiate") != "manual" {
 		return
 	}
+	n.noteOwners(n.byHand, o, cronJobs)
+}
+
+// queue takes note of the Job that Kueue made a Workload for. The label of a queue is on a Job only if somebody set it:
+// a queue may also be the default of a namespace, or Kueue may manage all Jobs.
+func (n *notes) queue(o *object.Parts) { n.noteOwners(n.queued, o, jobs) }
+
+// noteOwners takes note of the owners of an object that are of a kind of the group batch.
+func (n *notes) noteOwners(to map[graph.Name]bool, o *object.Parts, kind schema.GroupKind) {
 	for owner := range o.At("metadata", "ownerReferences").Elements() {
 		if group, _, _ := strings.Cut(owner.Field("apiVersion").Text(), "/"); group == batchv1.GroupName &&
-			owner.Field("kind").Text() == cronJobs.Kind {
-			name := graph.Name{GroupKind: cronJobs, Namespace: strings.Clone(o.Namespace), Name: owner.Field("name").Text()}
-			n.byHand[name] = true
+			owner.Field("kind").Text() == kind.Kind {
+			name := graph.Name{GroupKind: kind, Namespace: strings.Clone(o.Namespace), Name: owner.Field("name").Text()}
+			to[name] = true
 			n.bytes += int64(192 + len(name.Namespace) + len(name.Name))
 		}
 	}

@@ -32,6 +32,8 @@ type notes struct {
 	// Job.
 	commanded map[string]bool
 	byHand    map[graph.Name]bool
+	// queued are Jobs that have a Workload of Kueue, which suspends and resumes them.
+	queued map[graph.Name]bool
 	// waited are words in commands that wait for a Job, by namespace.
 	waited map[[2]string]bool
 	// awaited are volumes that a claim asks for by their names, and does not have, or that a template of claims asks for.
@@ -56,7 +58,7 @@ func newNotes() notes {
 		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{},
 		commanded: map[string]bool{}, byHand: map[graph.Name]bool{}, awaited: map[string]bool{},
 		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
-		meshed: map[string]bool{}, waited: map[[2]string]bool{},
+		queued: map[graph.Name]bool{}, meshed: map[string]bool{}, waited: map[[2]string]bool{},
 		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, retained: map[graph.Name]bool{},
 	}
 }
@@ -69,6 +71,7 @@ var (
 	rollouts      = schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}
 	canaries      = schema.GroupKind{Group: "flagger.app", Kind: "Canary"}
 	sleepInfos    = schema.GroupKind{Group: "kube-green.com", Kind: "SleepInfo"}
+	workloads     = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 )
 
 // noteOf says what is kept of the objects of a kind, when a row reads them.
@@ -81,6 +84,7 @@ var noteOf = map[schema.GroupKind]func(*notes, *object.Parts){
 	namespaces:     (*notes).mesh,
 	cronJobs:       (*notes).commands,
 	jobs:           (*notes).madeByHand,
+	workloads:      (*notes).queue,
 	claims:         (*notes).claim,
 	statefulSets:   (*notes).claimTemplates,
 	services:       (*notes).service,
@@ -89,7 +93,7 @@ var noteOf = map[schema.GroupKind]func(*notes, *object.Parts){
 }
 
 // notedByMetadata are the kinds of which the metadata is enough.
-var notedByMetadata = []schema.GroupKind{sleepInfos, jobs, namespaces}
+var notedByMetadata = []schema.GroupKind{sleepInfos, jobs, namespaces, workloads}
 
 func (n *notes) autoscaler(o *object.Parts) {
 	if o.At("spec", "minReplicas").String() == "0" {
