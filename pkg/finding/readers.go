@@ -87,14 +87,10 @@ func namesOfApplication(metadata, spec object.JSON) []string {
 		spec.Field("serviceAccountName").Text(),
 		labels.Field("app").Text(),
 		labels.Field("app.kubernetes.io/name").Text(),
+		labels.Field("app.kubernetes.io/instance").Text(),
 	}
 	for container := range spec.Field("containers").Elements() {
-		names = append(names, container.Field("name").Text())
-		for variable := range container.Field("env").Elements() {
-			if variable.Field("name").Text() == "SPRING_APPLICATION_NAME" {
-				names = append(names, variable.Field("value").Text())
-			}
-		}
+		names = append(append(names, container.Field("name").Text()), springNames(container)...)
 	}
 	return names
 }
