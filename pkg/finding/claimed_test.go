@@ -38,6 +38,17 @@ PersistentVolumeClaim team/tikv Unused`,
 		cluster: of("batch/v1 Job shop/held", "", held...), unread: []string{"Workload"},
 		want: "Job shop/held Idle unknown",
 	},
+	"what Ceph CSI reads by names that it knows": {
+		cluster: cluster(of("v1 ConfigMap ceph/ceph-csi-config", ""), of("v1 ConfigMap ceph/ceph-csi-encryption-kms-config", ""), of("v1 ConfigMap ceph/ceph-csi-kms-config", ""),
+			of("v1 ConfigMap ceph/csi-kms-connection-details", ""), of("v1 ServiceAccount shop/ceph-csi-vault-sa", ""), of("v1 ServiceAccount shop/istio", "")),
+		want: `
+ConfigMap ceph/ceph-csi-config Unused weak
+ConfigMap ceph/ceph-csi-encryption-kms-config Unused weak
+ConfigMap ceph/ceph-csi-kms-config Unused weak
+ConfigMap ceph/csi-kms-connection-details Unused weak
+ServiceAccount shop/ceph-csi-vault-sa Unused weak
+ServiceAccount shop/istio Unused`,
+	},
 	"what a person says is unused, whatever its name is": {
 		cluster: cluster(of("example.com/v1 Widget shop/main", ""), of("v1 PersistentVolumeClaim shop/data-main-0", "labels: {kor/used: 'false'}")),
 		want:    "PersistentVolumeClaim shop/data-main-0 Unused",

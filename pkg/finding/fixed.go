@@ -28,6 +28,10 @@ var fixedNames = []fixedName{
 		label: "app.kubernetes.io/name", value: "knative-eventing",
 	},
 	{name: "rook-ceph-operator-config", by: "Rook"},
+	{name: "ceph-csi-config", by: cephCSI},
+	{name: "ceph-csi-encryption-kms-config", by: cephCSI},
+	{name: "ceph-csi-kms-config", by: cephCSI},
+	{name: "csi-kms-connection-details", by: cephCSI},
 	{name: "inferenceservice-config", by: "KServe"},
 	{name: "trivy-operator*", by: "Trivy Operator"},
 	{name: "artifact-repositories", by: "Argo Workflows"},
@@ -38,6 +42,12 @@ var fixedNames = []fixedName{
 	{name: "*", label: "gateway.istio.io/defaults-for-class", by: "Istio"},
 	{name: "*", namespace: "cilium-secrets", label: "secretsync.cilium.io/owning-secret-name", by: "Cilium"},
 }
+
+// Ceph CSI asks for tokens of the account in the namespace of each tenant.
+const (
+	cephCSI        = "Ceph CSI"
+	cephCSIAccount = "ceph-csi-vault-sa"
+)
 
 // stateAnnotations are annotations in which a program keeps its state: it needs no data for that. Patroni does so.
 var stateAnnotations = []string{"leader", "initialize", "config", "history", "optime"}

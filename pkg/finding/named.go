@@ -70,7 +70,11 @@ func lookAccount(f *Finder, o *object.Parts) *candidate {
 	if slices.ContainsFunc(cloudIdentities, func(mark string) bool { return annotation(o, mark) != "" }) {
 		return nil
 	}
-	return lookUnlessLive(f, o)
+	c := lookUnlessLive(f, o)
+	if c != nil && o.Name == cephCSIAccount {
+		c.mayUse = cephCSI + " asks for its tokens by a name that it knows"
+	}
+	return c
 }
 
 // lookToken looks at a token. It is of use as long as its account is there.
