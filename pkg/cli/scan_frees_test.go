@@ -60,6 +60,36 @@ func TestScanFrees(t *testing.T) {
 	}
 }
 
+// TestProtectedFindings: each row, and why, say which objects no Cleaner would touch, and because of what.
+func TestProtectedFindings(t *testing.T) {
+	const manifests = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: free, namespace: shop}\n---\n" +
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: restored, namespace: shop, annotations: {apps.projectsveltos.io/restored-from: '4711', meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: shop}}\n---\n" +
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: left, namespace: kube-system}\n---\n" +
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: left, namespace: bank}\n---\n" +
+		"apiVersion: v1\nkind: Namespace\nmetadata: {name: bank, annotations: {cleaner/protect: 'true'}}\n"
+	for line, wants := range map[string][]string{
+		"scan --kind cm":         {"names it (protected)\n", "names it (protected, Helm release shop/web)\n", "names it\n"},
+		"scan --kind cm -o wide": {" protected   ", " protected, Helm release shop/web "},
+		"scan --kind cm -o json": {
+			`"protected": "namespace bank is annotated cleaner/protect: \"true\""`, `"protected": "namespace kube-system is protected (--protected-namespaces)"`,
+			`"protected": "it was restored from the run with UID 4711; `,
+		},
+		"why cm/shop/restored":           {"\nA Cleaner would leave it alone: it was restored from the run with UID 4711; "},
+		"why cm/bank/left":               {"\nA Cleaner would leave it alone: namespace bank is annotated cleaner/protect: \"true\".\n"},
+		"why cm/kube-system/left -ojson": {`"protected": "namespace kube-system is protected (--protected-namespaces)"`},
+	} {
+		got := call(t.Context(), t, manifests, nil, strings.Fields(line+" --from - --complete")...)
+		for _, want := range wants {
+			if !strings.Contains(got.out, want) {
+				t.Errorf("%s prints %s%s, want %s in it", line, got.out, got.errOut, want)
+			}
+		}
+	}
+	if got := call(t.Context(), t, manifests, nil, strings.Fields("why cm/shop/free --from - --complete")...); strings.Contains(got.out, "leave it alone") {
+		t.Error(got.out)
+	}
+}
+
 // claim creates a claim of a volume that nothing uses.
 func (s *site) claim() {
 	s.Helper()

@@ -4,11 +4,13 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -24,28 +26,28 @@ import (
 // protection is what no Cleaner may touch, as far as objects tell it by what they are themselves.
 type protection struct {
 	guard.Protection
-	objects map[types.UID]bool
-}
-
-func newProtection(operator string) *protection {
-	namespaces := strings.Split(guard.DefaultProtectedNamespaces, ",")
-	return &protection{guard.Protection{Operator: operator, Namespaces: namespaces}, map[types.UID]bool{}}
+	// objects are those that are protected, with the reason.
+	objects map[types.UID]string
 }
 
 // note keeps an object in mind that is protected, or may be.
 func (p *protection) note(o object.Object) {
-	if reason, err := p.Own(v1alpha1.ActionDelete, o); err != nil || reason != "" {
-		p.objects[types.UID(strings.Clone(string(o.UID)))] = true
+	reason, err := p.Own(v1alpha1.ActionDelete, o)
+	if err != nil {
+		reason = err.Error()
+	}
+	if reason != "" {
+		p.objects[types.UID(strings.Clone(string(o.UID)))] = unique.Make(reason).Value()
 	}
 }
 
 // annotated are the namespaces that are protected with all that is in them by an annotation, as far as the user may
-// read them.
-func (j *job) annotated(ctx context.Context) (protected map[string]bool, err error) {
-	protected = map[string]bool{}
+// read them, with the reason.
+func (j *job) annotated(ctx context.Context) (protected map[string]string, err error) {
+	protected = map[string]string{}
 	look := func(o object.Object) error {
-		if metadata, err := o.Metadata(); err == nil && guard.InNamespace(o.Name, &metadata) != "" {
-			protected[strings.Clone(o.Name)] = true
+		if metadata, err := o.Metadata(); err == nil {
+			protected[strings.Clone(o.Name)] = guard.InNamespace(o.Name, &metadata)
 		}
 		return nil
 	}
@@ -59,8 +61,9 @@ func (j *job) annotated(ctx context.Context) (protected map[string]bool, err err
 	return protected, look(o)
 }
 
-// sum is what deleting the findings would free. left are those that a Cleaner would leave alone, by the reason why.
-// After the scan was stopped there is no sum: what protects objects can no longer be read.
+// sum is what deleting the findings would free. It says of each finding whether its object is protected. left are those
+// that a Cleaner would leave alone, by the reason why. After the scan was stopped there is no sum:
+// what protects objects can no longer be read.
 func (j *job) sum(ctx context.Context, findings []search.Finding) (frees search.Frees, left map[string]int) {
 	if len(findings) == 0 {
 		return frees, nil
@@ -72,11 +75,15 @@ func (j *job) sum(ctx context.Context, findings []search.Finding) (frees search.
 	counted, left := map[types.UID]bool{}, map[string]int{}
 	for i := range findings {
 		f := findings[i].Of
-		if !findings[i].Actionable || counted[f.UID] {
+		if !findings[i].Actionable {
+			continue
+		}
+		findings[i].Protected = cmp.Or(j.protected.objects[f.UID], annotated[f.Namespace])
+		if counted[f.UID] {
 			continue
 		}
 		counted[f.UID] = true
-		if why := j.leftAlone(f, annotated); why != "" {
+		if why := leftAlone(&findings[i]); why != "" {
 			left[why]++
 		} else {
 			frees.Add(f)
@@ -90,12 +97,12 @@ func (j *job) sum(ctx context.Context, findings []search.Finding) (frees search.
 }
 
 // leftAlone is why a Cleaner would leave the object alone. Empty when it would not.
-func (j *job) leftAlone(f *finding.Finding, annotated map[string]bool) string {
+func leftAlone(f *search.Finding) string {
 	switch {
-	case j.protected.objects[f.UID] || annotated[f.Namespace]:
+	case f.Protected != "":
 		return "protected"
-	case f.Managed != "":
-		return "managed by " + managerOf(f)
+	case f.ManagedBy != "":
+		return "managed by " + managerOf(f.Of)
 	}
 	return ""
 }

@@ -96,7 +96,7 @@ func (j *job) row(paint terminal.Paint, alike []search.Finding) []terminal.Cell 
 			terminal.Cell{Text: j.ago(f.Since)},
 			terminal.Cell{Text: string(f.Confidence)},
 			terminal.Cell{Text: frees},
-			terminal.Cell{Text: f.ManagedBy},
+			terminal.Cell{Text: f.Manager()},
 		)
 	}
 	if j.output == "wide" {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -131,7 +132,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	if err := job.In(ctx, o.namespace); err != nil {
 		return terminal.OrInterrupted(ctx, err)
 	}
-	job.protected = newProtection(o.Operator())
+	job.protected = &protection{o.Protection(), map[types.UID]string{}}
 	wanted, wrong := job.wanted()
 	if wrong = append(wrong, job.resolveExcluded()...); len(wrong) > 0 {
 		return terminal.UsageError(cmd, strings.Join(wrong, "\n"))

@@ -33,6 +33,8 @@ type Finding struct {
 	Confidence v1alpha1.FindingConfidence `json:"confidence,omitempty"`
 	Reason     string                     `json:"reason"`
 	ManagedBy  string                     `json:"managedBy,omitempty"`
+	// Protected says why no Cleaner would touch the object, although such a finding may be acted on.
+	Protected string `json:"protected,omitempty"`
 	// Actionable is true when a Cleaner may delete or change such objects.
 	Actionable bool `json:"actionable"`
 	// Unknown is true when nobody can tell whether it is so. NotReadable is empty then if everything could be read.
@@ -161,8 +163,19 @@ func (f *Finding) Why() string {
 
 // WhyAndManager is the reason, for tables that have no column for what manages the object.
 func (f *Finding) WhyAndManager() string {
-	if f.ManagedBy == "" {
-		return f.Why()
+	if manager := f.Manager(); manager != "" {
+		return f.Why() + " (" + manager + ")"
 	}
-	return f.Why() + " (" + f.ManagedBy + ")"
+	return f.Why()
+}
+
+// Manager is what manages the object, and whether it is protected.
+func (f *Finding) Manager() string {
+	switch {
+	case f.Protected == "":
+		return f.ManagedBy
+	case f.ManagedBy == "":
+		return "protected"
+	}
+	return "protected, " + f.ManagedBy
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 )
 
 // Check says which flags do not go together.
@@ -33,6 +34,11 @@ func (o *Flags) Check(cmd *cobra.Command) error {
 // Operator is the operator's namespace.
 func (o *Flags) Operator() string {
 	return cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
+}
+
+// Protection is what no Cleaner may touch.
+func (o *Flags) Protection() guard.Protection {
+	return guard.Protection{Operator: o.Operator(), Namespaces: strings.Split(guard.DefaultProtectedNamespaces, ",")}
 }
 
 // Connecting are the flags that say which cluster to ask, and as whom. Those that hold secrets are not among them.

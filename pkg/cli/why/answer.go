@@ -23,6 +23,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
@@ -45,6 +46,8 @@ type Result struct {
 	Findings []search.Finding `json:"findings"`
 	// Owner is the controller that made the object.
 	Owner string `json:"owner,omitempty"`
+	// Protected says why no Cleaner would touch the object.
+	Protected string `json:"protected,omitempty"`
 	// Exempt says why the object is never a finding.
 	Exempt string `json:"exempt,omitempty"`
 	// Searched are the kinds that can name it and were read, NotReadable those that could not.
@@ -144,6 +147,7 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 // addFound adds what only an object that exists has.
 func (j *job) addFound(ctx context.Context, r *Result, used bool) {
 	r.Created = search.TimeOf(j.found.Created)
+	r.Protected = j.protectedBy(ctx)
 	if owner, owned := graph.Controller(j.found.Parts()); owned {
 		global := func(k object.Kind) bool { return k.GroupKind() == owner.GroupKind && !k.Namespaced }
 		if slices.ContainsFunc(j.Catalog.Kinds, global) {
@@ -157,6 +161,23 @@ func (j *job) addFound(ctx context.Context, r *Result, used bool) {
 	if !used {
 		r.Nearest = j.nearest(ctx)
 	}
+}
+
+// protectedBy says why no Cleaner would touch the object. Empty when nothing is known to protect it.
+func (j *job) protectedBy(ctx context.Context) string {
+	reason, err := j.Protection().Own(v1alpha1.ActionDelete, *j.found)
+	if err != nil || reason != "" || j.name.Namespace == "" {
+		return reason
+	}
+	namespace, err := j.Reader.Object(ctx, search.Namespaces, "", j.name.Namespace)
+	if err != nil {
+		return ""
+	}
+	metadata, err := namespace.Metadata()
+	if err != nil {
+		return ""
+	}
+	return guard.InNamespace(j.name.Namespace, &metadata)
 }
 
 // addFindings adds what was found of the object, the worst first.

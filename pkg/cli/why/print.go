@@ -43,6 +43,9 @@ func (j *job) print(r *Result) error {
 	} else if r.Exempt != "" {
 		say("It is never a finding: %s.", r.Exempt)
 	}
+	if r.Protected != "" {
+		say("A Cleaner would leave it alone: %s.", r.Protected)
+	}
 	j.printUsers(r)
 	j.printSearched(r, say)
 	j.printCleaners(r)
