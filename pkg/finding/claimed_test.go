@@ -3,6 +3,12 @@
 
 package finding_test
 
+import (
+	"testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+)
+
 var held = []string{"spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}"}
 
 var claimedScenarios = map[string]scenario{
@@ -53,4 +59,21 @@ ServiceAccount shop/istio Unused`,
 		cluster: cluster(of("example.com/v1 Widget shop/main", ""), of("v1 PersistentVolumeClaim shop/data-main-0", "labels: {kor/used: 'false'}")),
 		want:    "PersistentVolumeClaim shop/data-main-0 Unused",
 	},
+}
+
+// A Service that is never a finding says why.
+func TestExemptionOfServices(t *testing.T) {
+	t.Parallel()
+	for spec, want := range map[string]string{
+		"spec: {selector: {a: b}}": "",
+		"spec: {}":                 "it has no selector, so somebody else makes its endpoints",
+		"spec: {type: ExternalName, externalName: a.b}":                                                    "it is a name for something outside the cluster",
+		"spec: {type: LoadBalancer, selector: {a: b}}":                                                     "it waits for the address of its load balancer",
+		"spec: {type: LoadBalancer, selector: {a: b}}\nstatus: {loadBalancer: {ingress: [{ip: 1.1.1.1}]}}": "",
+	} {
+		text := of("v1 Service shop/a", "", spec)
+		if got := finding.Exemption(load(t, text, 0, served(t))); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
 }

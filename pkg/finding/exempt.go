@@ -18,7 +18,11 @@ func Exemption(o object.Object) string {
 	if i < 0 {
 		return ""
 	}
-	return exemption(rows[i], o.Parts())
+	why := exemption(rows[i], o.Parts())
+	if why == "" && rows[i].kind == services {
+		return servesWithoutPods(o.Parts())
+	}
+	return why
 }
 
 // exempt reports whether an object is never a finding of the row. What it names counts all the same.

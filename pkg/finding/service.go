@@ -34,22 +34,32 @@ func serviceRows() []*row {
 	}
 }
 
-// lookService looks at what selects Pods. What has no selector has endpoints that others make, or is a name for
-// something outside.
-func lookService(f *Finder, o *object.Parts) *candidate {
+// servesWithoutPods says why a Service that has no Pods may be of use. Empty of others.
+func servesWithoutPods(o *object.Parts) string {
 	spec := o.At("spec")
-	set := labelsAt(spec.Field("selector"))
-	isBalancer := spec.Field("type").Text() == "LoadBalancer"
-	ready := 0
-	for range o.At("status", "loadBalancer", "ingress").Elements() {
-		ready++
+	switch typ := spec.Field("type").Text(); {
+	case typ == "ExternalName":
+		return "it is a name for something outside the cluster"
+	case len(labelsAt(spec.Field("selector"))) == 0:
+		return "it has no selector, so somebody else makes its endpoints"
+	case typ == "LoadBalancer":
+		for range o.At("status", "loadBalancer", "ingress").Elements() {
+			return ""
+		}
+		return "it waits for the address of its load balancer"
 	}
-	if len(set) == 0 || spec.Field("type").Text() == "ExternalName" || isBalancer && ready == 0 {
+	return ""
+}
+
+// lookService looks at what selects Pods.
+func lookService(f *Finder, o *object.Parts) *candidate {
+	if servesWithoutPods(o) != "" {
 		return nil
 	}
-	f.graph.Select(graph.NameOf(o.Object), labels.SelectorFromSet(set))
+	spec := o.At("spec")
+	f.graph.Select(graph.NameOf(o.Object), labels.SelectorFromSet(labelsAt(spec.Field("selector"))))
 	c := &candidate{mayUse: servedElsewhere(o)}
-	if isBalancer {
+	if spec.Field("type").Text() == "LoadBalancer" {
 		c.found = &Finding{Frees: Resources{LoadBalancers: 1}}
 	}
 	return c
