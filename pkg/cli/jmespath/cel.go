@@ -13,45 +13,6 @@ import (
 	"strings"
 )
 
-// Condition translates an expression that is asked whether it is true into a CEL condition. In JMESPath, a field that
-// is missing is null, and null is not true; so each field is asked whether it is there. root is the path of the object:
-// empty for kube-janitor, "target" for Kyverno.
-func Condition(e Expr, root ...any) (string, error) {
-	switch e := e.(type) {
-	case Binary:
-		if e.Op == "&&" || e.Op == "||" {
-			left, err := Condition(e.Left, root...)
-			if err != nil {
-				return "", err
-			}
-			right, err := Condition(e.Right, root...)
-			return "(" + left + " " + e.Op + " " + right + ")", err
-		}
-		return compared(e, root)
-	case Not:
-		if call, ok := e.Of.(Call); ok {
-			return called(call, root, "!")
-		}
-		of, err := Condition(e.Of, root...)
-		return "!" + of, err
-	case Call:
-		return called(e, root, "")
-	case Path:
-		f, err := FieldOf(e, root...)
-		if err != nil {
-			return "", err
-		}
-		if f.IsText {
-			return f.when(f.Value + " != ''"), nil
-		}
-		value := "dyn(" + f.Value + ")" // of a known type, to compare it with another is a mistake to the checker
-		return f.when(
-			fmt.Sprintf("%s != '' && %s != false && %s != null && %s != [] && %s != {}", value, value, value, value, value),
-		), nil
-	}
-	return "", fmt.Errorf("a text or a number alone is no condition")
-}
-
 // Field is a field of an object in CEL.
 type Field struct {
 	// Guards are what must hold for the field to be there.

@@ -17,7 +17,7 @@ import (
 
 // thing is what conditions are asked about.
 const thing = `{"metadata": {"name": "pr-12", "creationTimestamp": "2024-05-06T07:08:09Z", "labels": {"app": "web", "app.kubernetes.io/name": "it's", "empty": ""}},
-"spec": {"replicas": 0, "paused": false, "on": true, "list": ["a", "b"], "none": [], "nothing": null, "text": "abc", "in": 1}}`
+"spec": {"replicas": 0, "paused": false, "on": true, "list": ["a", "b"], "none": [], "nothing": null, "text": "abc", "in": 1, "zero": 0.0}}`
 
 func translate(text string) (string, error) {
 	e, err := jmespath.Parse(text)
@@ -63,6 +63,11 @@ func TestConditions(t *testing.T) {
 		"spec.list == `[\"a\",\"b\"]`":                        true,
 		"(metadata.name == 'x' || spec.on) && !(spec.paused)": true, "metadata.name == 'x' && spec.on || spec.on": true,
 		"spec.text == `\"abc\"`": true,
+		// kube-janitor asks Python whether the result is true, and 0 is not. Inside an expression, it is.
+		"spec.replicas": false, "spec.in": true, "metadata.name && spec.replicas": false, "spec.replicas && metadata.name": true,
+		"spec.replicas || metadata.labels.app": false, "spec.missing || metadata.labels.app": true, "spec.text || spec.replicas": true,
+		"spec.paused || spec.replicas": false, "!(spec.replicas)": false, "(spec.replicas || spec.missing) && spec.on": true,
+		"spec.on && (spec.replicas || spec.on)": false, "(metadata.name && spec.replicas) || spec.on": false, "spec.zero": false,
 		// Of what is missing, a function is an error.
 		"!starts_with(metadata.labels.other, 'a')": false, "!contains(spec.missing, 'a')": false, "!(contains(spec.text, 'x'))": true,
 		"length(spec.missing) != `2`": false, "length(spec.list) != `3`": true, "!ends_with(metadata.labels.app, 'x')": true,
