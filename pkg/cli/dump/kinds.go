@@ -108,6 +108,11 @@ func builtInKind(gvk schema.GroupVersionKind) object.Kind {
 	return guessedKind(gvk, kinds != "*" && !slices.Contains(strings.Fields(kinds), gvk.Kind))
 }
 
+// IsClusterScoped reports whether a kind is a built-in one whose objects have no namespace.
+func IsClusterScoped(kind schema.GroupKind) bool {
+	return builtInGroup(kind.Group) && !builtInKind(kind.WithVersion("")).Namespaced
+}
+
 // guessedKind names the resource as Kubernetes's own kinds do. It serves in paths only, which nobody sees.
 func guessedKind(gvk schema.GroupVersionKind, namespaced bool) object.Kind {
 	plural, _ := meta.UnsafeGuessKindToResource(gvk)

@@ -48,7 +48,7 @@ func (p *policy) without(selectors []v1alpha1.ResourceSelector, m *matching) (le
 // leaveOutNamespaces takes namespaces with a label out of a selector, where an alternative of exclude says just that of
 // them.
 func (p *policy) leaveOutNamespaces(s *v1alpha1.ResourceSelector, alternative []placed) bool {
-	if len(alternative) != 1 || slices.Contains(clusterScoped, s.Kind) || p.namespace != "" ||
+	if len(alternative) != 1 || isClusterScoped(s) || p.namespace != "" ||
 		!p.ofKind(s, alternative[0].Resources.Kinds) {
 		return false
 	}

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
@@ -198,7 +200,7 @@ func (f *janitorFlags) limit(c *v1alpha1.Cleaner) {
 			if len(excluded) > 0 {
 				add(&selectors[i], "not-excluded", "!("+matchesAny("object.metadata.name", excluded)+")")
 			}
-		case !slices.Contains(clusterScoped, selectors[i].Kind):
+		default:
 			selectors[i].NamespaceSelector = strings.Join(within, ",")
 		}
 	}
@@ -213,6 +215,14 @@ func add(s *v1alpha1.ResourceSelector, name, expression string) {
 		Name:       unused(name, s.MatchConditions),
 		Expression: expression,
 	})
+}
+
+// neverReads says why kube-janitor never looks at a kind. Empty when it may.
+func neverReads(kind schema.GroupVersionKind) string {
+	if kind.Kind != "Namespace" && dump.IsClusterScoped(kind.GroupKind()) {
+		return "kube-janitor looks only at Namespaces and at kinds whose objects belong to a namespace"
+	}
+	return ""
 }
 
 // changeResources is what to do about a resource that kube-janitor leaves out.

@@ -98,7 +98,9 @@ func (in *janitorInput) markedKinds(from *manifest.Document) []schema.GroupVersi
 			continue
 		}
 		kind, ok := in.kinds.resource("*", plural)
-		if !ok {
+		if never := neverReads(kind); never != "" {
+			in.differs(from, "", plural+" are left out: "+never, "")
+		} else if !ok {
 			in.lost(from, "", fmt.Sprintf("the resource %q that kube-janitor includes is not known, so its annotations are not read", plural),
 				"add a selector for its kind to the Cleaner kube-janitor-marks")
 		} else if !slices.Contains(kinds, kind) {
@@ -117,12 +119,15 @@ func (in *janitorInput) kindsOfMarked() (kinds []schema.GroupVersionKind) {
 			continue
 		}
 		seen = append(seen, kind)
-		if why := in.flags.leavesOut(pluralOf(kind)); why != "" {
+		switch never, why := neverReads(kind), in.flags.leavesOut(pluralOf(kind)); {
+		case never != "":
+			in.differs(d, "metadata.annotations", "are not read: "+never, "")
+		case why != "":
 			in.differs(d, "metadata.annotations", "are not read: "+why,
 				"if the object shall expire, "+changeResources)
-			continue
+		default:
+			kinds = append(kinds, kind)
 		}
-		kinds = append(kinds, kind)
 	}
 	return kinds
 }

@@ -10,6 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 )
 
 // groupOrder are the groups in which a kind without a group is looked for first. Events, for example, are of two
@@ -114,6 +117,11 @@ func (k *kinds) resource(group, plural string) (schema.GroupVersionKind, bool) {
 		}
 	}
 	return schema.GroupVersionKind{}, false
+}
+
+// isClusterScoped reports whether the objects of a selector belong to no namespace, as far as that is known.
+func isClusterScoped(s *v1alpha1.ResourceSelector) bool {
+	return dump.IsClusterScoped(schema.GroupKind{Group: s.Group, Kind: s.Kind})
 }
 
 // pluralOf is what the objects of a kind are most likely called in URLs.

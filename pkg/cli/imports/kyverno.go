@@ -190,29 +190,6 @@ func (p *policy) kindsOf(alternative []placed) (kinds []schema.GroupVersionKind)
 	return kinds
 }
 
-// clusterScoped are the built-in kinds that belong to no namespace, as far as policies name them.
-var clusterScoped = []string{
-	"Namespace",
-	"Node",
-	"PersistentVolume",
-	"StorageClass",
-	"ClusterRole",
-	"ClusterRoleBinding",
-	"PriorityClass",
-	"IngressClass",
-	"RuntimeClass",
-	"VolumeAttachment",
-	"CustomResourceDefinition",
-	"ValidatingWebhookConfiguration",
-	"MutatingWebhookConfiguration",
-	"APIService",
-	"CSIDriver",
-	"CSINode",
-	"CertificateSigningRequest",
-	"ValidatingAdmissionPolicy",
-	"ValidatingAdmissionPolicyBinding",
-}
-
 // place says in which namespaces a selector looks. The requirements are those of a label selector of namespaces: all of
 // them must hold.
 func (p *policy) place(s *v1alpha1.ResourceSelector, within []string) {
@@ -225,7 +202,7 @@ func (p *policy) place(s *v1alpha1.ResourceSelector, within []string) {
 	default:
 		s.NamespaceSelector = strings.Join(within, ",")
 	}
-	if (s.Namespace != "" || s.NamespaceSelector != "") && slices.Contains(clusterScoped, s.Kind) {
+	if (s.Namespace != "" || s.NamespaceSelector != "") && isClusterScoped(s) {
 		s.Namespace, s.NamespaceSelector = "", ""
 		s.MatchConditions = append(
 			s.MatchConditions,

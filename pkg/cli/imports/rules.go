@@ -182,12 +182,16 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 func (in *janitorInput) kindsOf(r *rule) (kinds []schema.GroupVersionKind) {
 	for _, kind := range r.kinds {
 		plural := pluralOf(kind)
-		if why := in.flags.leavesOut(plural); why != "" {
-			in.differsAt(r.d, r.line, fmt.Sprintf("rule %s: %s are left out: %s", r.ID, plural, why),
+		const leftOut = "rule %s: %s are left out: %s"
+		switch never, why := neverReads(kind), in.flags.leavesOut(plural); {
+		case never != "":
+			in.differsAt(r.d, r.line, fmt.Sprintf(leftOut, r.ID, plural, never), "")
+		case why != "":
+			in.differsAt(r.d, r.line, fmt.Sprintf(leftOut, r.ID, plural, why),
 				"if the rule shall delete them, "+changeResources)
-			continue
+		default:
+			kinds = append(kinds, kind)
 		}
-		kinds = append(kinds, kind)
 	}
 	return kinds
 }
