@@ -6,6 +6,7 @@ package codes
 // The codes of import.
 const (
 	ImportNothing  Code = "E-IMP-001"
+	ImportTwice    Code = "E-IMP-002"
 	ImportLost     Code = "W-IMP-001"
 	ImportMistaken Code = "W-IMP-002"
 	ImportDiffers  Code = "N-IMP-001"
@@ -14,6 +15,7 @@ const (
 func importTable() [][2]string {
 	return [][2]string{
 		{string(ImportNothing), "there is nothing to import in what was given"},
+		{string(ImportTwice), "what was given has more than one of what import reads once"},
 		{string(ImportLost), "something was not carried over by import"},
 		{string(ImportMistaken), "the imported configuration has a known mistake, so it does not do what it is meant to do"},
 		{string(ImportDiffers), "KubeCleaner does something differently from the imported tool, on purpose"},

@@ -114,26 +114,38 @@ func listServed(
 	return nil, nil
 }
 
-// listJanitors reads the workloads that run kube-janitor, and the ConfigMaps that they mount.
+// listJanitors reads the workloads that run kube-janitor, and the ConfigMaps that they mount. Where there are none, it
+// reads those that speak of kube-janitor.
 func (j *job) listJanitors(ctx context.Context, api *cluster.Client) (all []manifest.Source, err error) {
+	var others []manifest.Source
 	for _, path := range []string{"/apis/apps/v1/deployments", "/apis/batch/v1/cronjobs"} {
 		err := listAll(ctx, api, path, func(o *unstructured.Unstructured) error {
 			raw, err := json.Marshal(o.Object)
-			if err != nil || !strings.Contains(string(raw), janitorImage) {
+			if err != nil || !strings.Contains(string(raw), janitorName) {
 				return err
 			}
 			found, err := asSource(o)
 			if err != nil {
 				return err
 			}
-			all = append(all, found)
+			into := &others
+			if docs, _ := found.Documents(); len(docs) == 1 {
+				if janitors, _ := janitorsIn(docs[0]); len(janitors) > 0 {
+					into = &all
+				}
+			}
 			mounted, err := listMounted(ctx, api, o)
-			all = append(all, mounted...)
+			*into = append(append(*into, found), mounted...)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
+	}
+	if len(all) == 0 && len(others) > 0 {
+		j.lostAll("no Deployment and no CronJob in the cluster is recognised as kube-janitor",
+			"give its manifest and its rules as files")
+		return others, nil
 	}
 	return all, nil
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 )
 
-// janitorImage is in the name of kube-janitor's image.
-const janitorImage = "kube-janitor"
-
 // marksSchedule is how often Cleaners look that stand for kube-janitor, which looks every 30 seconds, or for Kyverno's
 // label, for which Kyverno looks every minute.
 const marksSchedule = "*/10 * * * *"
@@ -26,6 +23,9 @@ func (j *job) janitor(docs []*manifest.Document) (drafts []*draft, err error) {
 	all := &janitorInput{job: j}
 	for _, d := range docs {
 		all.read(d)
+	}
+	if err := all.readFlags(); err != nil {
+		return nil, err
 	}
 	all.missRules()
 	flags, action := all.flags, v1alpha1.ActionDelete
@@ -66,6 +66,9 @@ type janitorInput struct {
 	// marked are the objects that bear its annotations, and first is the first thing that was given.
 	marked []*manifest.Document
 	first  *manifest.Document
+	// janitors are the containers that run kube-janitor, and others are workloads that may be it under another name.
+	janitors []container
+	others   []*manifest.Document
 }
 
 func (in *janitorInput) read(d *manifest.Document) {
@@ -74,10 +77,15 @@ func (in *janitorInput) read(d *manifest.Document) {
 		in.readRules(d, d.Raw, d.Node, 0)
 	case d.Kind() == "ConfigMap" && in.readConfigMap(d):
 	default:
-		if in.flags.read(in.job, d) {
+		isMarked := in.readMarks(d)
+		found, isWorkload := janitorsIn(d)
+		in.janitors = append(in.janitors, found...)
+		switch {
+		case len(found) > 0:
 			in.seen(d)
+		case isWorkload && !isMarked: // kube-janitor does not mark itself for deletion
+			in.others = append(in.others, d)
 		}
-		in.readMarks(d)
 	}
 }
 

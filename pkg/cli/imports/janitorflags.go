@@ -36,29 +36,13 @@ type janitorFlags struct {
 	found   *manifest.Document
 }
 
-// read reads the arguments of a workload that runs kube-janitor. It is false for anything else.
-func (f *janitorFlags) read(j *job, d *manifest.Document) bool {
-	template := "spec.template.spec"
-	if d.Kind() == "CronJob" {
-		template = "spec.jobTemplate.spec.template.spec"
+// read reads the arguments of a container that runs kube-janitor.
+func (f *janitorFlags) read(j *job, c container) {
+	f.found = c.d
+	if c.d.Kind() == "CronJob" {
+		f.readSchedule(j, c.d)
 	}
-	_, containers := d.Find(template + ".containers")
-	if containers == nil {
-		return false
-	}
-	for i := range containers.Content {
-		at := fmt.Sprintf("%s.containers[%d]", template, i)
-		if _, image := d.Find(at + ".image"); image == nil || !strings.Contains(image.Value, janitorImage) {
-			continue
-		}
-		f.found = d
-		if d.Kind() == "CronJob" {
-			f.readSchedule(j, d)
-		}
-		f.readEnvironment(j, d, at, f.readArguments(j, d, at))
-		return true
-	}
-	return false
+	f.readEnvironment(j, c.d, c.at, f.readArguments(j, c.d, c.at))
 }
 
 // readArguments returns the flags that are given.
@@ -192,8 +176,8 @@ func (f *janitorFlags) limit(c *v1alpha1.Cleaner) {
 		if f.unknown {
 			add(&selectors[i], "flags-not-carried-over", "false")
 		}
-		switch {
-		case selectors[i].Kind == "Namespace":
+		switch selectors[i].Kind {
+		case "Namespace":
 			if f.inNamespaces != nil {
 				add(&selectors[i], "included", cmp.Or(matchesAny("object.metadata.name", f.inNamespaces), "false"))
 			}

@@ -25,7 +25,8 @@ var usual = []string{
 }
 
 // readMarks takes note of an object that bears an annotation of kube-janitor. One that cannot be read keeps the object.
-func (in *janitorInput) readMarks(d *manifest.Document) {
+// It is false for any other object.
+func (in *janitorInput) readMarks(d *manifest.Document) bool {
 	metadata, _ := d.Value["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
 	marks := mark.Read(mark.Object{Created: time.Unix(0, 0), Label: none, Annotation: func(key string) (string, bool) {
@@ -42,6 +43,7 @@ func (in *janitorInput) readMarks(d *manifest.Document) {
 	if len(marks) > 0 {
 		in.marked = append(in.marked, d)
 	}
+	return len(marks) > 0
 }
 
 // marks is a Cleaner that reads the annotations of kube-janitor. Nil when nothing of kube-janitor was given.
