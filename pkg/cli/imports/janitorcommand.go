@@ -30,17 +30,57 @@ func commandLine(d *manifest.Document, at string) (line []word) {
 	return line
 }
 
-// afterProgram leaves out the words that name the program: those before the first flag, such as "/sbin/tini --", and a
-// module of Python's.
-func afterProgram(line []word) []word {
-	if module := slices.IndexFunc(line, func(w word) bool { return w.text == "-m" }); module >= 0 {
-		line = line[min(module+2, len(line)):]
+var (
+	// isJanitor is kube-janitor as a program, a script or a module, and runsIt are programs that run it.
+	isJanitor = regexp.MustCompile(`^kube[-_]janitor(\.py)?$`)
+	isPython  = regexp.MustCompile(`^python[0-9.]*$`)
+	runsIt    = []string{"env", "tini", "dumb-init", "--"}
+
+	pythonOption = regexp.MustCompile(`^-[a-zA-Z]$`)
+)
+
+// afterProgram leaves out the words that name the program. Wrong is the word by which it is not known what runs: it may
+// give flags of its own to kube-janitor.
+func afterProgram(line []word) (flags []word, wrong *word) {
+	for i, w := range line {
+		name := path.Base(w.text)
+		switch {
+		case i == 0 && strings.HasPrefix(w.text, "-"):
+			return line, nil // the program is that of the image
+		case isJanitor.MatchString(name):
+			return line[i+1:], nil
+		case isPython.MatchString(name):
+			return afterPython(line[i+1:], &line[i])
+		case !slices.Contains(runsIt, name):
+			return visibleFlags(line), &line[i]
+		}
 	}
-	first := slices.IndexFunc(line, func(w word) bool { return strings.HasPrefix(w.text, "-") && w.text != "--" })
-	if first < 0 {
-		return nil
+	return nil, nil
+}
+
+// afterPython leaves out the options of Python, and the script or module that it runs.
+func afterPython(line []word, python *word) (flags []word, wrong *word) {
+	isModule := false
+	for i, w := range line {
+		name, _, _ := strings.Cut(path.Base(w.text), ".__main__")
+		switch {
+		case isJanitor.MatchString(name):
+			return line[i+1:], nil
+		case isModule || !pythonOption.MatchString(w.text):
+			return visibleFlags(line[i:]), &line[i]
+		}
+		isModule = w.text == "-m"
 	}
-	return line[first:]
+	return nil, python
+}
+
+// visibleFlags are the words from the first flag on.
+func visibleFlags(line []word) []word {
+	isFlag := func(w word) bool { return strings.HasPrefix(w.text, "-") && w.text != "--" }
+	if first := slices.IndexFunc(line, isFlag); first >= 0 {
+		return line[first:]
+	}
+	return nil
 }
 
 // runsText are the options of a shell that runs a text: -c, alone or with others, such as -ec.
@@ -64,10 +104,37 @@ func (f *janitorFlags) isElsewhere(j *job, d *manifest.Document, at, name, value
 	if !listFlag.MatchString(name) || !strings.Contains(value, "$(") {
 		return false
 	}
-	f.unknown = true
-	j.lost(d, at, fmt.Sprintf("%s is not carried over: %s stands for a value that is kept elsewhere", name, value),
-		"write the text itself, and import again: "+unknownFlags)
+	f.lose(j, d, at, fmt.Sprintf("%s is not carried over: %s stands for a value that is kept elsewhere", name, value),
+		"write the text itself")
 	return true
+}
+
+// janitorNames are the flags of kube-janitor. switches are those without a value.
+var (
+	janitorNames = []string{
+		"--debug", "--delete-notification", "--deployment-time-annotation", "--dry-run", "--exclude-namespaces",
+		"--exclude-resources", "--help", "--include-cluster-resources", "--include-namespaces", "--include-resources",
+		"--interval", "--log-format", "--once", "--parallelism", "--quiet", "--resource-context-hook", "--rules-file",
+		"--wait-after-delete",
+	}
+	switches = []string{"--debug", "-d", "--dry-run", "--once", "--quiet", "-q"}
+)
+
+// wholeName is the flag that a word means: Python's argparse takes the beginning of one for it, if no other begins so.
+func wholeName(name string) string {
+	var meant []string
+	for _, known := range janitorNames {
+		if known == name {
+			return name
+		}
+		if strings.HasPrefix(name, "--") && strings.HasPrefix(known, name) {
+			meant = append(meant, known)
+		}
+	}
+	if len(meant) == 1 {
+		return meant[0]
+	}
+	return name
 }
 
 var listFlag = regexp.MustCompile(`^--(include|exclude)-(resources|namespaces)$`)

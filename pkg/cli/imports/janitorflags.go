@@ -9,11 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
@@ -49,21 +47,45 @@ func (f *janitorFlags) read(j *job, c container) {
 func (f *janitorFlags) readArguments(j *job, d *manifest.Document, at string) (given []string) {
 	line := commandLine(d, at)
 	if text := shellText(line); text != nil {
-		f.unknown = true
-		j.lost(d, text.field, "is not carried over: flags in the text of a shell are not read",
-			"write the flags of kube-janitor as a list in args, and import again: "+unknownFlags)
+		f.lose(j, d, text.field, "is not carried over: flags in the text of a shell are not read",
+			"write the flags of kube-janitor as a list in args")
 		return nil
 	}
-	line = afterProgram(line)
+	line, wrong := afterProgram(line)
+	if wrong != nil {
+		f.lose(j, d, wrong.field, terminal.Quoted(wrong.text)+" is not carried over: it is not known which flags it gives to kube-janitor",
+			"write kube-janitor as the command, and its flags as a list in args")
+	}
+	return f.readWords(j, d, line)
+}
+
+// readWords reads the flags and their values.
+func (f *janitorFlags) readWords(j *job, d *manifest.Document, line []word) (given []string) {
+	takesNext := false
 	for n, w := range line {
 		name, value, joined := strings.Cut(w.text, "=")
+		name = wholeName(name)
+		isFlag := strings.HasPrefix(name, "-")
 		if !joined && n+1 < len(line) && !strings.HasPrefix(line[n+1].text, "-") {
 			value = line[n+1].text
 		}
-		f.take(j, d, w.field, name, value)
-		given = append(given, name)
+		switch {
+		case strings.HasPrefix(w.text, "@") || !isFlag && !takesNext:
+			f.lose(j, d, w.field, terminal.Quoted(w.text)+" is not carried over: it may stand for flags of kube-janitor",
+				"write the flags themselves")
+		case isFlag:
+			f.take(j, d, w.field, name, value)
+			given = append(given, name)
+		}
+		takesNext = isFlag && !joined && !slices.Contains(switches, name)
 	}
 	return given
+}
+
+// lose says that a flag is not carried over, and that the Cleaners select nothing because of that.
+func (f *janitorFlags) lose(j *job, d *manifest.Document, at, message, hint string) {
+	f.unknown = true
+	j.lost(d, at, message, hint+", and import again: "+unknownFlags)
 }
 
 // unknownFlags follows when it is not known at what kube-janitor looks.
@@ -75,9 +97,8 @@ var janitorVariables = []string{"INCLUDE_RESOURCES", "EXCLUDE_RESOURCES", "INCLU
 // readEnvironment reads the variables of the flags that are not given.
 func (f *janitorFlags) readEnvironment(j *job, d *manifest.Document, at string, given []string) {
 	if _, from := d.Find(at + ".envFrom"); from != nil {
-		f.unknown = true
-		j.lost(d, at+".envFrom", "is not carried over: it may set "+strings.Join(janitorVariables, ", "),
-			"write those that it sets to env, remove envFrom, and import again: "+unknownFlags)
+		f.lose(j, d, at+".envFrom", "is not carried over: it may set "+strings.Join(janitorVariables, ", "),
+			"write those that it sets to env, remove envFrom")
 	}
 	_, env := d.Find(at + ".env")
 	for n := 0; env != nil && n < len(env.Content); n++ {
@@ -92,9 +113,8 @@ func (f *janitorFlags) readEnvironment(j *job, d *manifest.Document, at string, 
 		switch {
 		case slices.Contains(given, flag):
 		case from != nil:
-			f.unknown = true
-			j.lost(d, field+".valueFrom", name.Value+" is not carried over: its value is kept elsewhere",
-				"write the text itself as its value, and import again: "+unknownFlags)
+			f.lose(j, d, field+".valueFrom", name.Value+" is not carried over: its value is kept elsewhere",
+				"write the text itself as its value")
 		default:
 			text := "" // the kubelet's default
 			if _, value := manifest.Child(entry, "value"); value != nil {
@@ -140,20 +160,19 @@ func (f *janitorFlags) take( //nolint:cyclop // a flat switch over the flags of 
 	case "--rules-file":
 		f.rulesFile, f.rulesField = value, at
 	case "--deployment-time-annotation":
-		j.lost(d, at, "is not carried over: a Cleaner counts a TTL from the creation of an object",
-			"write janitor/expires on these objects, or narrow the Cleaner to objects without the annotation")
+		f.lose(j, d, at, "is not carried over: a Cleaner counts a TTL from the creation of an object",
+			"write janitor/expires on the objects with that annotation, remove the flag")
 	case "--resource-context-hook":
-		j.lost(d, at, "is not carried over: a Cleaner runs no code of yours but scripts in Lua", "write what it looks at as a condition")
+		f.lose(j, d, at, "is not carried over: a Cleaner runs no code of yours but scripts in Lua",
+			"write what it looks at as a condition of the rules, remove the flag")
 	case "--delete-notification":
 		j.differs(d, at, "kube-janitor announces deletions with an Event; a Cleaner reports what it did in its notifications",
 			"add notifications, or forSeconds to the finding")
 	case "--once", "--debug", "-d", "--quiet", "-q", "--parallelism", "--log-format",
 		"--wait-after-delete": // how kube-janitor runs, not what it deletes
 	default:
-		if strings.HasPrefix(name, "-") {
-			j.lost(d, at, terminal.Quoted(name)+" is not carried over: it is not known what it changes",
-				"see what it does in kube-janitor, and change the Cleaners by hand")
-		}
+		f.lose(j, d, at, terminal.Quoted(name)+" is not carried over: it is not known what it changes",
+			"see what it does in kube-janitor, remove the flag")
 	}
 }
 
@@ -199,14 +218,6 @@ func add(s *v1alpha1.ResourceSelector, name, expression string) {
 		Name:       unused(name, s.MatchConditions),
 		Expression: expression,
 	})
-}
-
-// neverReads says why kube-janitor never looks at a kind. Empty when it may.
-func neverReads(kind schema.GroupVersionKind) string {
-	if kind.Kind != "Namespace" && dump.IsClusterScoped(kind.GroupKind()) {
-		return "kube-janitor looks only at Namespaces and at kinds whose objects belong to a namespace"
-	}
-	return ""
 }
 
 // changeResources is what to do about a resource that kube-janitor leaves out.

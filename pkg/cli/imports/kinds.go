@@ -124,6 +124,14 @@ func isClusterScoped(s *v1alpha1.ResourceSelector) bool {
 	return dump.IsClusterScoped(schema.GroupKind{Group: s.Group, Kind: s.Kind})
 }
 
+// neverReads says why kube-janitor never looks at a kind. Empty when it may.
+func neverReads(kind schema.GroupVersionKind) string {
+	if kind.Kind != "Namespace" && dump.IsClusterScoped(kind.GroupKind()) {
+		return "kube-janitor looks only at Namespaces and at kinds whose objects belong to a namespace"
+	}
+	return ""
+}
+
 // pluralOf is what the objects of a kind are most likely called in URLs.
 func pluralOf(kind schema.GroupVersionKind) string {
 	guessed, _ := meta.UnsafeGuessKindToResource(kind)

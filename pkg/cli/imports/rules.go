@@ -136,10 +136,7 @@ func (in *janitorInput) translate(r *rule) {
 // cleanerOf is the Cleaner of a rule. Nil when there is nothing to clean.
 func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 	after := mark.Read(mark.Object{
-		Created: time.Unix(
-			0,
-			0,
-		),
+		Created:    time.Unix(0, 0),
 		Label:      none,
 		Annotation: func(key string) (string, bool) { return r.TTL, key == janitorMarks[0] },
 	})
