@@ -55,8 +55,14 @@ func (w *walker) tellExpanded(text object.JSON) {
 	w.text(text, append(expanded, '"'))
 }
 
+// expand adds the text with the values of its variables. The quotes of a shell, as in "$APP"-settings, join what stands
+// beside them.
 func (e environment) expand(to, text []byte, depth int) []byte {
 	for len(text) > 0 {
+		if quote := quoteAt(text); quote > 0 {
+			text = text[quote:]
+			continue
+		}
 		name, length := variableIn(text)
 		value, known := e[name]
 		switch {
@@ -71,6 +77,17 @@ func (e environment) expand(to, text []byte, depth int) []byte {
 		text = text[length:]
 	}
 	return to
+}
+
+// quoteAt is how long the quote is that a text begins with, as JSON writes it. It is 0 where there is none.
+func quoteAt(text []byte) int {
+	switch {
+	case text[0] == '\'':
+		return 1
+	case bytes.HasPrefix(text, []byte(`\"`)):
+		return 2
+	}
+	return 0
 }
 
 // variableIn is the variable that a text begins with, and how long it is there. The length is 0 where there is none.
