@@ -69,6 +69,8 @@ type List struct {
 	texts bool
 	// readers is true when they may read others through the API, and waiters when their Pods may wait for a Job.
 	readers, waiters bool
+	// rights is true when they show who has a right that matters.
+	rights bool
 	// detailed is true when they explain what is found, and extra when they are read for nothing else.
 	detailed, extra bool
 	// rows are what is looked for among them.
@@ -104,6 +106,7 @@ type Finder struct {
 	details
 	texts
 	readers
+	rights
 }
 
 // New returns a Finder.
@@ -112,7 +115,7 @@ func New(options Options) *Finder {
 		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{},
 		elsewhere: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
 		candidates: map[types.UID][]*candidate{}, said: map[sameness]*Finding{}, notes: newNotes(), details: newDetails(),
-		readers: newReaders(),
+		readers: newReaders(), rights: newRights(),
 	}
 	clusterScoped := map[schema.GroupKind]bool{}
 	for _, kind := range options.Served {
@@ -192,6 +195,9 @@ func (f *Finder) noteObject(list List, o *object.Parts) {
 	}
 	if list.waiters {
 		f.waits(o)
+	}
+	if list.rights {
+		f.noteRight(o)
 	}
 	if list.counted {
 		f.count(o)

@@ -4,7 +4,9 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -25,7 +27,7 @@ func jobRows() []*row {
 			typ:        v1alpha1.FindingFinished,
 			actionable: true,
 			body:       true,
-			reads:      waiters,
+			reads:      rbacKinds,
 			look:       lookFinishedJob,
 			means:      "it completed more than an hour ago; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is not a hook of Helm or Argo CD",
 		},
@@ -40,7 +42,7 @@ func jobRows() []*row {
 		},
 		{
 			kind: cronJobs, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookSuspendedCronJob,
-			reads: []schema.GroupKind{jobs},
+			reads: slices.Concat(rbacKinds, []schema.GroupKind{jobs}),
 			means: "it is suspended, nothing resumes it, and no Job was made from it by hand",
 		},
 		{
@@ -80,19 +82,15 @@ func lookFinishedJob(f *Finder, o *object.Parts) *candidate {
 	return &candidate{found: &Finding{Since: since}, decide: decideFinishedJob}
 }
 
-// waiters are workloads whose Pods may wait for a Job before they start, also when it ended long ago.
-var waiters = []schema.GroupKind{deployments, statefulSets, daemonSets, jobs}
-
-func (r *row) isFinishedJob() bool { return r.kind == jobs && r.typ == v1alpha1.FindingFinished }
-
 func decideFinishedJob(f *Finder, found Finding) *Finding {
 	found.Reason, found.Confidence = "it is complete, and nothing deletes it", v1alpha1.ConfidenceCertain
 	why := ""
-	if unread := f.unreadOf(waiters...); len(unread) > 0 {
+	if unread := slices.DeleteFunc(f.unreadOf(f.Table.PodKinds()...), f.isElsewhere); len(unread) > 0 {
 		why = "a " + unread[0].Kind.String() + " may wait for it, and these could not be read"
 	}
-	if f.waited[[2]string{found.Namespace, found.Name}] {
-		why = "an init container of its namespace waits for a Job, and names it"
+	why = cmp.Or(f.mayBeAwaited(nameOf(&found)), why)
+	if f.waited[[2]string{found.Namespace, found.Name}] || f.waited[[2]string{anyNamespace, found.Name}] {
+		why = "a container waits for a Job, and names it"
 	}
 	if why != "" {
 		found.Confidence = v1alpha1.ConfidenceWeak
@@ -146,7 +144,9 @@ func lookSuspendedCronJob(_ *Finder, o *object.Parts) *candidate {
 		if f.byHand[nameOf(&found)] {
 			return nil
 		}
-		return unlessUnread(decide(f, found), f.unreadOf(jobs), "people make Jobs from it by hand")
+		idle := unlessUnread(decide(f, found), f.unreadOf(jobs), "people make Jobs from it by hand")
+		f.doubtIdle(idle)
+		return idle
 	}
 	return c
 }

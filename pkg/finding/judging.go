@@ -99,6 +99,7 @@ func (f *Finder) judgeByRow(c *candidate) *Finding {
 // prepare begins to judge. It takes note of what looks idle and is not.
 func (f *Finder) prepare() {
 	f.searches = map[*row]*search{}
+	f.settleRights()
 	f.graph.SetAwake(func(name graph.Name) bool { return f.scaled[name] || f.asleep[name.Namespace] })
 }
 

@@ -37,21 +37,52 @@ func commandOf(container object.JSON) (words []string) {
 	return words
 }
 
-// waits takes note of the words in the commands of init containers that wait for a Job: kubectl wait job/migrate, or
-// the arguments of k8s-wait-for.
-func (n *notes) waits(o *object.Parts) {
-	for container := range o.At("spec", "template", "spec", "initContainers").Elements() {
-		words := commandOf(container)
-		if !slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "job") }) {
-			continue
-		}
-		for _, word := range words {
-			if name := strings.Trim(word, "-."); len(name) <= validation.DNS1123SubdomainMaxLength {
-				n.waited[[2]string{strings.Clone(o.Namespace), strings.Clone(name)}] = true
-				n.bytes += int64(96 + len(o.Namespace) + len(name))
+// waits takes note of the words in the texts of containers that wait for a Job: kubectl wait job/migrate, or the
+// arguments of k8s-wait-for. One that names a namespace may mean a Job there. What is over waits no more.
+func (f *Finder) waits(o *object.Parts) {
+	if hasEnded(o) || isEnded(o) {
+		return
+	}
+	f.Table.EachTemplate(o, func(_, spec object.JSON) {
+		for _, list := range []string{"initContainers", "containers"} {
+			for container := range spec.Field(list).Elements() {
+				f.waitsFor(o, commandOf(container), variablesOf(container))
 			}
 		}
+	})
+}
+
+func (n *notes) waitsFor(o *object.Parts, command, variables []string) {
+	words := slices.Concat(command, variables)
+	begins := func(begin string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, begin) })
 	}
+	if !begins("job") {
+		return
+	}
+	in := o.Namespace
+	if begins("-n") || begins("--namespace") {
+		in = anyNamespace
+	}
+	for _, word := range words {
+		if name := strings.Trim(word, "-."); len(name) <= validation.DNS1123SubdomainMaxLength {
+			n.waited[[2]string{strings.Clone(in), strings.Clone(name)}] = true
+			n.bytes += int64(96 + len(in) + len(name))
+		}
+	}
+}
+
+// anyNamespace stands for all namespaces.
+const anyNamespace = "*"
+
+// variablesOf are the words in the values of a container's variables, and in their names, as in WAIT_FOR_JOB.
+func variablesOf(container object.JSON) (words []string) {
+	for variable := range container.Field("env").Elements() {
+		for _, text := range []string{strings.ToLower(variable.Field("name").Text()), variable.Field("value").Text()} {
+			words = append(words, strings.FieldsFunc(text, isBetweenNames)...)
+		}
+	}
+	return words
 }
 
 func (n *notes) command(words []string) {

@@ -55,6 +55,7 @@ func (f *Finder) needs() needs {
 		}
 		n.add(n.reads, f.mayMake(r), crosses)
 		n.add(n.reads, r.reads, crosses)
+		n.add(n.reads, f.waitersFor(r), crosses)
 		n.add(n.sources, f.mayScale(r), crosses)
 	}
 	return n
@@ -161,8 +162,8 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
 		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
 		readers: n.sources[gk] && f.mayRead(gk) && slices.ContainsFunc(f.rows, (*row).isReadable),
-		waiters: slices.Contains(waiters, gk) && slices.ContainsFunc(f.rows, (*row).isFinishedJob),
-		texts:   gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
+		waiters: f.mayWait(gk), rights: f.showsRights(gk),
+		texts: gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
 	}
 	whole.MetadataOnly = !f.needsBody(whole)
 	return whole
@@ -171,7 +172,8 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 // needsBody reports whether rows of other kinds need more of the objects of a list than their metadata.
 func (f *Finder) needsBody(l List) bool {
 	gk := l.Kind.GroupKind()
-	return l.texts || l.waiters || l.source && f.Table.NeedsBody(gk) || l.noted && !slices.Contains(notedByMetadata, gk)
+	forRows := l.texts || l.waiters || l.rights
+	return forRows || l.source && f.Table.NeedsBody(gk) || l.noted && !slices.Contains(notedByMetadata, gk)
 }
 
 // forgets reports whether it is not kept which objects of the kind there are. There may be very many Pods, and few rows
@@ -195,28 +197,30 @@ func (f *Finder) isFor(kind schema.GroupKind, r *row, counted bool) bool {
 
 // The kinds that several rows know.
 var (
-	pods            = schema.GroupKind{Kind: "Pod"}
-	nodes           = schema.GroupKind{Kind: "Node"}
-	secrets         = schema.GroupKind{Kind: "Secret"}
-	configMaps      = schema.GroupKind{Kind: "ConfigMap"}
-	claims          = schema.GroupKind{Kind: "PersistentVolumeClaim"}
-	volumes         = schema.GroupKind{Kind: "PersistentVolume"}
-	accounts        = schema.GroupKind{Kind: "ServiceAccount"}
-	services        = schema.GroupKind{Kind: "Service"}
-	namespaces      = schema.GroupKind{Kind: "Namespace"}
-	endpointSlices  = schema.GroupKind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
-	deployments     = schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	statefulSets    = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	daemonSets      = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
-	replicaSets     = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
-	controllers     = schema.GroupKind{Kind: "ReplicationController"}
-	jobs            = schema.GroupKind{Group: "batch", Kind: "Job"}
-	cronJobs        = schema.GroupKind{Group: "batch", Kind: "CronJob"}
-	roles           = schema.GroupKind{Group: rbacv1.GroupName, Kind: "Role"}
-	clusterRoles    = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}
-	snapshotClasses = schema.GroupKind{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}
-	ingressClasses  = schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}
-	priorityClasses = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
-	runtimeClasses  = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
-	autoscalers     = schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
+	pods                = schema.GroupKind{Kind: "Pod"}
+	nodes               = schema.GroupKind{Kind: "Node"}
+	secrets             = schema.GroupKind{Kind: "Secret"}
+	configMaps          = schema.GroupKind{Kind: "ConfigMap"}
+	claims              = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	volumes             = schema.GroupKind{Kind: "PersistentVolume"}
+	accounts            = schema.GroupKind{Kind: "ServiceAccount"}
+	services            = schema.GroupKind{Kind: "Service"}
+	namespaces          = schema.GroupKind{Kind: "Namespace"}
+	endpointSlices      = schema.GroupKind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
+	deployments         = schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	statefulSets        = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+	daemonSets          = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+	replicaSets         = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
+	controllers         = schema.GroupKind{Kind: "ReplicationController"}
+	jobs                = schema.GroupKind{Group: "batch", Kind: "Job"}
+	cronJobs            = schema.GroupKind{Group: "batch", Kind: "CronJob"}
+	roles               = schema.GroupKind{Group: rbacv1.GroupName, Kind: "Role"}
+	clusterRoles        = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}
+	roleBindings        = schema.GroupKind{Group: rbacv1.GroupName, Kind: "RoleBinding"}
+	clusterRoleBindings = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding"}
+	snapshotClasses     = schema.GroupKind{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}
+	ingressClasses      = schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}
+	priorityClasses     = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
+	runtimeClasses      = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
+	autoscalers         = schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
 )

@@ -58,15 +58,21 @@ func subject(o *object.Parts, value object.JSON) (account graph.Name, ok bool) {
 	return graph.Name{GroupKind: accounts, Namespace: namespace, Name: name}, true
 }
 
-func lookBinding(_ *Finder, o *object.Parts) *candidate {
+// boundBy is the role that a binding gives.
+func boundBy(o *object.Parts) graph.Name {
 	reference := o.At("roleRef")
 	role := graph.Name{
 		GroupKind: schema.GroupKind{Group: rbacv1.GroupName, Kind: reference.Field("kind").Text()},
 		Name:      reference.Field("name").Text(),
 	}
 	if role.GroupKind == roles {
-		role.Namespace = o.Namespace
+		role.Namespace = strings.Clone(o.Namespace)
 	}
+	return role
+}
+
+func lookBinding(_ *Finder, o *object.Parts) *candidate {
+	role := boundBy(o)
 	var subjects []graph.Name
 	known := true
 	for value := range o.At("subjects").Elements() {

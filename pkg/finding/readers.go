@@ -108,15 +108,7 @@ func readsAll(rule object.JSON, resource string) bool {
 	for range rule.Field("resourceNames").Elements() {
 		return false
 	}
-	has := func(field string, wanted ...string) bool {
-		for text := range rule.Field(field).Elements() {
-			if slices.Contains(wanted, text.Text()) {
-				return true
-			}
-		}
-		return false
-	}
-	return has("apiGroups", "", "*") && has("resources", resource, "*") && has("verbs", "get", "list", "watch", "*")
+	return allows(rule, "", []string{resource}, []string{"get", "list", "watch"})
 }
 
 // readerOf says what may read a ConfigMap or a Secret through the API. Empty when nobody is known to.

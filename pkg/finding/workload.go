@@ -20,7 +20,7 @@ func workloadRows() []*row {
 	idle := func(kind schema.GroupKind) *row {
 		return &row{
 			kind: kind, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookIdle,
-			reads: []schema.GroupKind{cronJobs},
+			reads: slices.Concat(rbacKinds, []schema.GroupKind{cronJobs}),
 			means: "it has no replicas, and nothing scales it up when it is needed",
 		}
 	}
@@ -47,7 +47,7 @@ func workloadRows() []*row {
 		},
 		{
 			kind: replicaSets, typ: v1alpha1.FindingUnused, actionable: true, body: true, look: lookReplicaSet,
-			reads: slices.Concat(scalers, []schema.GroupKind{cronJobs}),
+			reads: slices.Concat(scalers, rbacKinds, []schema.GroupKind{cronJobs}),
 			means: "it has no Pods and no owner, and nothing scales it",
 		},
 	}
@@ -90,6 +90,7 @@ func decideIdle(f *Finder, found Finding) *Finding {
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = "it has no replicas, but " + user + " names it, and its controller may scale it up"
 	}
+	f.doubtIdle(&found)
 	return &found
 }
 

@@ -1,0 +1,262 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// right is what an account may do: read Jobs, or else start objects of a kind, which have no replicas or are suspended.
+type right struct {
+	kind  schema.GroupKind
+	reads bool
+}
+
+var readsJobs = right{jobs, true}
+
+// ruleOf are rules that give a right.
+var ruleOf = []struct {
+	right            right
+	resources, verbs []string
+}{
+	{readsJobs, []string{"jobs"}, []string{"get", "list", "watch"}},
+	{right{deployments, false}, []string{"deployments", "deployments/scale", "*/scale"}, []string{"patch", "update"}},
+	{right{statefulSets, false}, []string{"statefulsets", "statefulsets/scale", "*/scale"}, []string{"patch", "update"}},
+	{right{replicaSets, false}, []string{"replicasets", "replicasets/scale", "*/scale"}, []string{"patch", "update"}},
+	{right{cronJobs, false}, []string{"cronjobs"}, []string{"patch", "update"}},
+	{right{cronJobs, false}, []string{"jobs"}, []string{"create"}},
+}
+
+// grant is a right that a role gives, to the objects with the names. "*" is each.
+type grant struct {
+	right right
+	names []string
+}
+
+// binding is to whom a binding gives a role: accounts, whose names and namespaces may be "*". The namespace is empty
+// for all.
+type binding struct {
+	role      graph.Name
+	namespace string
+	accounts  []graph.Name
+}
+
+// place is an object with a name in a namespace. The namespace is empty for all, and the name "*".
+type place struct {
+	right           right
+	namespace, name string
+}
+
+// rights are what is kept of roles, of bindings, and of the accounts of workloads.
+type rights struct {
+	grants   map[graph.Name][]grant
+	bindings []binding
+	// initial are the workloads with init containers, and scheduled the CronJobs, by their accounts: two of each.
+	initial, scheduled map[graph.Name][]graph.Name
+	// initialIn and scheduledIn are the same by their namespaces.
+	initialIn, scheduledIn map[string][]graph.Name
+	// users are those of them who have a right at a place, and granted the accounts to which a Role gives it.
+	users, granted map[place][]graph.Name
+}
+
+func newRights() rights {
+	return rights{
+		grants: map[graph.Name][]grant{}, initial: map[graph.Name][]graph.Name{}, scheduled: map[graph.Name][]graph.Name{},
+		initialIn: map[string][]graph.Name{}, scheduledIn: map[string][]graph.Name{},
+		users: map[place][]graph.Name{}, granted: map[place][]graph.Name{},
+	}
+}
+
+// rbacKinds are roles and bindings. Those of a namespace stand first.
+var rbacKinds = []schema.GroupKind{roles, roleBindings, clusterRoles, clusterRoleBindings}
+
+// needsRights reports whether it matters to the row who has rights.
+func (r *row) needsRights() bool { return slices.Contains(r.reads, clusterRoleBindings) }
+
+// showsRights reports whether objects of the kind show who has rights that matter.
+func (f *Finder) showsRights(kind schema.GroupKind) bool {
+	if kind == cronJobs || slices.Contains(rbacKinds, kind) {
+		return slices.ContainsFunc(f.rows, (*row).needsRights)
+	}
+	return f.mayWait(kind)
+}
+
+// mayWait reports whether Pods of the kind may wait for a Job whose end matters.
+func (f *Finder) mayWait(kind schema.GroupKind) bool {
+	return slices.ContainsFunc(f.rows, func(r *row) bool { return slices.Contains(f.waitersFor(r), kind) })
+}
+
+// waitersFor are the kinds whose Pods may wait for the objects of a row.
+func (f *Finder) waitersFor(r *row) []schema.GroupKind {
+	if r.kind == jobs && r.typ == v1alpha1.FindingFinished {
+		return f.Table.PodKinds()
+	}
+	return nil
+}
+
+// noteRight takes note of a role, a binding, or the accounts of a workload.
+func (f *Finder) noteRight(o *object.Parts) {
+	switch o.Kind.GroupKind() {
+	case roles, clusterRoles:
+		if grants := grantsOf(o); len(grants) > 0 {
+			f.grants[clonedName(o)] = grants
+			f.bytes += int64(256 * len(grants))
+		}
+	case roleBindings, clusterRoleBindings:
+		role, accounts := boundBy(o), accountsOf(o)
+		if len(accounts) > 0 {
+			f.bindings = append(f.bindings, binding{role, strings.Clone(o.Namespace), accounts})
+			f.bytes += int64(256 + 128*len(accounts))
+		}
+	default:
+		f.noteAccounts(o)
+	}
+}
+
+// noteAccounts takes note of the accounts of a workload.
+func (f *Finder) noteAccounts(o *object.Parts) {
+	if o.Namespace == "" || isCopy(o) || hasEnded(o) || isEnded(o) {
+		return
+	}
+	f.Table.EachTemplate(o, func(_, spec object.JSON) {
+		account := graph.Name{GroupKind: accounts, Namespace: strings.Clone(o.Namespace)}
+		account.Name = cmp.Or(spec.Field("serviceAccountName").Text(), spec.Field("serviceAccount").Text(), "default")
+		for range spec.Field("initContainers").Elements() {
+			f.noteUser(f.initial, f.initialIn, account, o)
+			break
+		}
+		if o.Kind.GroupKind() == cronJobs {
+			f.noteUser(f.scheduled, f.scheduledIn, account, o)
+		}
+	})
+}
+
+func (f *Finder) noteUser(by map[graph.Name][]graph.Name, in map[string][]graph.Name, a graph.Name, o *object.Parts) {
+	user := clonedName(o)
+	by[a], in[a.Namespace] = withName(by[a], user), withName(in[a.Namespace], user)
+	f.bytes += 256
+}
+
+// withName adds a name, and keeps the first two: one of them may be the object that is judged.
+func withName(names []graph.Name, name graph.Name) []graph.Name {
+	if !slices.Contains(names, name) {
+		names = append(names, name)
+		slices.SortFunc(names, func(a, b graph.Name) int { return cmp.Compare(a.String(), b.String()) })
+	}
+	return names[:min(len(names), 2)]
+}
+
+func clonedName(o *object.Parts) graph.Name {
+	name := graph.NameOf(o.Object)
+	name.Namespace, name.Name = strings.Clone(name.Namespace), strings.Clone(name.Name)
+	return name
+}
+
+// isEnded reports whether a Job is over.
+func isEnded(o *object.Parts) bool {
+	ended := func(condition string) bool { return conditionOf(o, condition).Field("status").Text() == "True" }
+	return o.Kind.GroupKind() == jobs && (ended("Complete") || ended("Failed"))
+}
+
+func grantsOf(o *object.Parts) (grants []grant) {
+	for rule := range o.At("rules").Elements() {
+		var names []string
+		for name := range rule.Field("resourceNames").Elements() {
+			names = append(names, name.Text())
+		}
+		if names == nil {
+			names = []string{"*"}
+		}
+		for _, r := range ruleOf {
+			if allows(rule, r.right.kind.Group, r.resources, r.verbs) {
+				grants = append(grants, grant{r.right, names})
+			}
+		}
+	}
+	return grants
+}
+
+// allows reports whether a rule lets somebody do something with a resource. "*" is each.
+func allows(rule object.JSON, group string, resources, verbs []string) bool {
+	has := func(field string, wanted ...string) bool {
+		for text := range rule.Field(field).Elements() {
+			if is := text.Text(); is == "*" || slices.Contains(wanted, is) {
+				return true
+			}
+		}
+		return false
+	}
+	return has("apiGroups", group) && has("resources", resources...) && has("verbs", verbs...)
+}
+
+// accountsOf are the accounts that a binding is for.
+func accountsOf(o *object.Parts) (found []graph.Name) {
+	for value := range o.At("subjects").Elements() {
+		account, ok := subject(o, value)
+		if name := value.Field("name").Text(); value.Field("kind").Text() == "Group" {
+			namespace, isOfAccounts := strings.CutPrefix(name, "system:serviceaccounts")
+			ok = isOfAccounts || name == "system:authenticated"
+			account = graph.Name{GroupKind: accounts, Namespace: cmp.Or(strings.TrimPrefix(namespace, ":"), "*"), Name: "*"}
+			if !isOfAccounts {
+				account.Namespace = "*"
+			}
+		}
+		if ok {
+			found = append(found, account)
+		}
+	}
+	return found
+}
+
+// settleRights says who has which right where, after all roles and bindings have passed.
+func (f *Finder) settleRights() {
+	for _, b := range f.bindings {
+		for _, g := range f.grants[b.role] {
+			for _, account := range b.accounts {
+				f.settleRight(b, g, account)
+			}
+		}
+	}
+}
+
+func (f *Finder) settleRight(b binding, g grant, account graph.Name) {
+	users := f.scheduled
+	if g.right.reads {
+		users = f.initial
+	}
+	for _, name := range g.names {
+		at := place{g.right, b.namespace, name}
+		if b.role.GroupKind == roles {
+			f.granted[at] = withName(f.granted[at], account)
+		}
+		for _, user := range usersAs(users, account) {
+			// Operators may read all Jobs of the cluster: only those beside them are theirs.
+			if g.right.reads && b.namespace == "" {
+				at.namespace = user.Namespace
+			}
+			f.users[at] = withName(f.users[at], user)
+		}
+	}
+}
+
+// usersAs are who runs as an account.
+func usersAs(users map[graph.Name][]graph.Name, account graph.Name) (found []graph.Name) {
+	if account.Name != "*" {
+		return users[account]
+	}
+	for other, names := range users {
+		if account.Namespace == "*" || account.Namespace == other.Namespace {
+			found = append(found, names...)
+		}
+	}
+	return found
+}
