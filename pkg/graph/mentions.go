@@ -42,10 +42,12 @@ type mentions struct {
 	bytes    int64
 }
 
-// textIn are what Pods are given as text, below the path of a container: also the commands of its hooks and probes.
+// textIn are what Pods are given as text, below the path of a container: also the commands and the hosts of its hooks
+// and probes.
 var textIn = []string{
 	"args[]", "command[]", "env[].value", "lifecycle.*.exec.command[]",
 	"livenessProbe.exec.command[]", "readinessProbe.exec.command[]", "startupProbe.exec.command[]",
+	"livenessProbe.*.host", "readinessProbe.*.host", "startupProbe.*.host", "lifecycle.*.*.host",
 }
 
 // driverTexts are what the spec of a Pod gives the drivers of volumes.
@@ -219,7 +221,7 @@ func escaped(text object.JSON) int {
 
 // tellName tells a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a
 // dot or a dash: those are of the sentence, or of a flag. The first label of a word such as web.shop.svc is a name in
-// the namespace that is the second.
+// the namespace that is the second, and the second label of kafka-0.kafka.shop.svc in the namespace that is the third.
 func tellName(namespace, before string, word []byte, tell func(namespace string, word []byte)) {
 	word = bytes.Trim(word, "-.")
 	add := func(namespace string, word []byte) {
@@ -232,9 +234,21 @@ func tellName(namespace, before string, word []byte, tell func(namespace string,
 		add(before, word)
 	}
 	if host, rest, found := bytes.Cut(word, []byte{'.'}); found {
-		within, _, _ := bytes.Cut(rest, []byte{'.'})
+		within, rest, isLonger := bytes.Cut(rest, []byte{'.'})
 		add(string(within), host)
+		switch after, _, _ := bytes.Cut(rest, []byte{'.'}); {
+		case isLonger:
+			add(string(after), within)
+		case isPodOfSet(host):
+			add(namespace, within)
+		}
 	}
+}
+
+// isPodOfSet reports whether a word may be the name of a Pod of a StatefulSet, as in kafka-0.kafka.
+func isPodOfSet(word []byte) bool {
+	name := bytes.TrimRight(word, "0123456789"+string(anyText))
+	return len(name) < len(word) && (len(name) == 0 || name[len(name)-1] == '-')
 }
 
 func isNamePart(c byte) bool {
