@@ -186,6 +186,7 @@ func (f *Finder) Look(list List, object object.Object) {
 func (f *Finder) noteObject(list List, o *object.Parts) {
 	if !list.forgotten {
 		f.graph.Saw(o.Object)
+		f.graph.AddAnnotations(o)
 	}
 	if list.source {
 		f.graph.Add(o)

@@ -56,6 +56,7 @@ func (f *Finder) needs() needs {
 		n.add(n.reads, f.mayMake(r), crosses)
 		n.add(n.reads, r.reads, crosses)
 		n.add(n.reads, f.waitersFor(r), crosses)
+		n.add(n.reads, r.annotated(), crosses)
 		n.add(n.sources, f.mayScale(r), crosses)
 	}
 	return n

@@ -87,6 +87,14 @@ func (f *Finder) textsFor(r *row) []schema.GroupKind {
 	return f.Table.TextKinds()
 }
 
+// annotated are the kinds that are read because the names of a row's objects may stand in their annotations.
+func (r *row) annotated() []schema.GroupKind {
+	if r.isReadable() {
+		return graph.AnnotatedKinds
+	}
+	return nil
+}
+
 // inTextOfUser says in which text of a Pod, a volume or a custom resource the name of a candidate stands, or may stand.
 // Empty when nobody knows of any. That texts could not be read makes unsure volumes and classes, which a backup or a
 // custom resource may name, and what is idle, which something in its namespace may scale up. The others are unknown

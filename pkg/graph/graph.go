@@ -35,6 +35,7 @@ type Graph struct {
 	aggregations aggregations
 	parameters   parameters
 	mentions     mentions
+	annotations  mentions
 	watched      map[key]*watch
 	bytes        int64
 }
@@ -66,7 +67,9 @@ func New(table *Table, clusterScoped map[schema.GroupKind]bool) *Graph {
 }
 
 // Bytes is about how much memory the Graph takes.
-func (g *Graph) Bytes() int64 { return g.bytes + g.mentions.bytes + g.aggregations.bytes }
+func (g *Graph) Bytes() int64 {
+	return g.bytes + g.mentions.bytes + g.annotations.bytes + g.aggregations.bytes
+}
 
 // Saw takes note that there is an object, which may be chosen by its labels.
 func (g *Graph) Saw(o object.Object) {

@@ -291,12 +291,13 @@ func mentionKey(namespace, word string) key {
 }
 
 // MentionsOf makes the Graph keep no more of texts than what could be names of objects of the namespace.
-func (g *Graph) MentionsOf(namespace string) { g.mentions.of = namespace }
+func (g *Graph) MentionsOf(namespace string) { g.mentions.of, g.annotations.of = namespace, namespace }
 
 // IsMentioned reports whether the name stands in text that Pods of the object's namespace are given, or in a custom
 // resource of it, or in one that is cluster-scoped. What is cluster-scoped itself may be meant in any namespace.
-func (g *Graph) IsMentioned(name Name) bool {
-	m := &g.mentions
+func (g *Graph) IsMentioned(name Name) bool { return g.mentions.has(name) || g.isInAnnotation(name) }
+
+func (m *mentions) has(name Name) bool {
 	if m.full || len(name.Name) < shortestMention {
 		return m.full
 	}
