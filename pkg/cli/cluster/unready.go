@@ -28,7 +28,9 @@ func firstOf(reason, name string) string {
 	switch reason {
 	case v1alpha1.ReasonForeignController:
 		return "first remove the other controller; this looks for it: " + terminal.Program + " doctor"
-	case v1alpha1.ReasonServiceAccountForbidden, v1alpha1.ReasonCRDOutdated:
+	case v1alpha1.ReasonCRDOutdated: // an edit now may store it without the fields that are dropped
+		return "do not edit it; this says what to do: " + terminal.Program + " doctor"
+	case v1alpha1.ReasonServiceAccountForbidden:
 		return "first correct the installation; this says what it lacks: " + terminal.Program + " doctor"
 	}
 	return "first correct the Cleaner: kubectl edit cleaner " + name

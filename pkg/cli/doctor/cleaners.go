@@ -35,7 +35,7 @@ func (p *patient) cleanersUnread() []Line {
 	case p.cleanersErr == nil:
 		return nil
 	case p.known() == nil:
-		return []Line{{Status: Unknown, Message: "the cluster does not know Cleaners", WayOut: "see the check crds"}}
+		return []Line{{Status: Unknown, Message: "the cluster does not know Cleaners", WayOut: seeDefinitions}}
 	}
 	return []Line{unread("", "the Cleaners could not be read", p.cleanersErr)}
 }
@@ -122,6 +122,9 @@ func wayOutOf(reason, name string) string {
 		return "see the check rights"
 	case v1alpha1.ReasonForeignController:
 		return askAgain
+	case v1alpha1.ReasonCRDOutdated:
+		return "do not edit the Cleaner: apply the CustomResourceDefinitions first (" + seeDefinitions +
+			"), then apply the Cleaner's own manifest again"
 	}
 	return "correct the Cleaner: kubectl edit cleaner " + name
 }

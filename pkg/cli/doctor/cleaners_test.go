@@ -20,6 +20,7 @@ func TestWaysOutOfNotReady(t *testing.T) {
 	for reason, want := range map[string]string{
 		v1alpha1.ReasonInvalidExpression:       "kubectl edit cleaner a",
 		v1alpha1.ReasonServiceAccountForbidden: "see the check rights",
+		v1alpha1.ReasonCRDOutdated:             "do not edit the Cleaner",
 	} {
 		c := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 		c.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason}}

@@ -18,6 +18,21 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/schema"
 )
 
+const seeDefinitions = "see the check crds"
+
+// untouched makes ways out of lines about Cleaners begin with the CustomResourceDefinitions while those lack fields: the
+// API server stores a Cleaner that somebody edits now without these fields, as if the author had taken them out. A
+// controller that writes to Cleaners has to go at once.
+func (p *patient) untouched(lines []Line) {
+	for i := range lines {
+		l := &lines[i]
+		if p.drops && strings.HasPrefix(l.Object, "Cleaner/") && l.Check != "k8s-cleaner" &&
+			!strings.Contains(l.WayOut, seeDefinitions) {
+			l.WayOut = "edit no Cleaner before the CustomResourceDefinitions are right (" + seeDefinitions + "); then " + l.WayOut
+		}
+	}
+}
+
 // definitions compares the CustomResourceDefinitions with those of this plugin.
 func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 	const install = "install KubeCleaner, or its CustomResourceDefinitions: kubectl apply --server-side -k config/crd; with Helm: crds.install=true"
@@ -60,6 +75,7 @@ func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 			unread("", "which fields of Cleaners the API server keeps could not be read", errors.New(lacks)),
 		)
 	case lacks != "":
+		p.drops = true
 		lines = append(
 			lines,
 			Line{Status: Fail, Message: strings.TrimSuffix(lacks, " "+schema.WayOut+"."), WayOut: schema.WayOut},

@@ -51,6 +51,7 @@ func (c check) look(ctx context.Context, p *patient) []Line {
 	for i := range lines {
 		lines[i].Check = c.name
 	}
+	p.untouched(lines)
 	return lines
 }
 

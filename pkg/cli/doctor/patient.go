@@ -55,6 +55,8 @@ type patient struct {
 	cleaners, all []v1alpha1.Cleaner
 	// cleanersErr says why the Cleaners could not be read.
 	cleanersErr error
+	// drops is true when the API server drops fields of Cleaners. The check crds finds it out.
+	drops bool
 	// declaredErr says why it is not known which references users declared. Their kinds are read for findings.
 	declaredErr error
 	needed      *rights.Source

@@ -40,6 +40,10 @@ func TestHintForACleanerThatIsNotReady(t *testing.T) {
 			},
 			"the operator does not run this Cleaner (ServiceAccountForbidden: why); first correct the installation; this says what it lacks: kubectl cleaner doctor",
 		},
+		"lost fields": {
+			func(c *v1alpha1.Cleaner) { c.Status.Conditions[0] = is("False", v1alpha1.ReasonCRDOutdated) },
+			"the operator does not run this Cleaner (CRDOutdated: why); do not edit it; this says what to do: kubectl cleaner doctor",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
