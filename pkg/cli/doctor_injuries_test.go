@@ -96,7 +96,7 @@ func (c *clinic) brokenOperators() []injury {
 		{"no Pod", func() func() {
 			c.available(0)
 			return func() { c.available(1) }
-		}, "FAIL operator: Deployment/" + c.namespace, "no Pod of it is available (exceeded quota: compute), and yet pod-1 leads: Cleaners run", codes.ExitError, nil},
+		}, "FAIL operator: Deployment/" + c.namespace, "no Pod of it is available (exceeded quota: compute), and yet pod-1_0123 leads: Cleaners run", codes.ExitError, nil},
 		{"no Pod, and no leader", func() func() {
 			c.available(0)
 			well := stale()
@@ -109,9 +109,9 @@ func (c *clinic) brokenOperators() []injury {
 		}, "FAIL operator", "it is scaled to 0: no Cleaner runs", codes.ExitError, nil},
 		{
 			"outside of the cluster", none, "WARN operator: Deployment/" + c.namespace,
-			"it is scaled to 0, and yet pod-1 leads: Cleaners run, by an operator elsewhere or one that ends just now", codes.ExitPartial, nil,
+			"it is scaled to 0, and yet pod-1_0123 leads: Cleaners run, by an operator elsewhere or one that ends just now", codes.ExitPartial, nil,
 		},
-		{"a stale Lease", stale, "FAIL leader: Lease/" + c.namespace, "pod-1 has not renewed it for ", codes.ExitError, nil},
+		{"a stale Lease", stale, "FAIL leader: Lease/" + c.namespace, "pod-1_0123 has not renewed it for ", codes.ExitError, nil},
 		{"a new operator", func() func() {
 			well := lease(func(l *coordinationv1.Lease) {
 				l.Spec.RenewTime = ptr.To(metav1.NewMicroTime(time.Now().Add(-2 * time.Minute)))

@@ -51,9 +51,10 @@ func newClinic(t *testing.T) *clinic {
 	c.update()
 	c.available(1)
 	c.make(c.account())
+	c.make(c.pod("pod-1"))
 	c.bind("kubecleaner-manager", "cluster-admin")
 	c.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "kubecleaner-leader"}}
-	c.lease.Spec.HolderIdentity, c.lease.Spec.LeaseDurationSeconds = ptr.To("pod-1"), ptr.To[int32](15)
+	c.lease.Spec.HolderIdentity, c.lease.Spec.LeaseDurationSeconds = ptr.To("pod-1_0123"), ptr.To[int32](15)
 	c.lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
 	must(t, s.Create(t.Context(), c.lease))
 	c.patient = s.cleaner()

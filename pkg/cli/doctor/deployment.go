@@ -80,7 +80,7 @@ func (p *patient) leading(ctx context.Context) (leader, runs string) {
 	switch {
 	case err != nil && !apierrors.IsNotFound(err):
 		return "", ""
-	case err != nil || !cluster.IsLed(&lease, p.there):
+	case err != nil || !cluster.IsLed(&lease, p.earlier()):
 		return "", ": no Cleaner runs"
 	}
 	leader = terminal.OneLine(*lease.Spec.HolderIdentity)

@@ -48,15 +48,15 @@ func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
 	case ptr.Deref(lease.Spec.HolderIdentity, "") == "" || lease.Spec.RenewTime == nil:
 		return []Line{{Status: Fail, Object: object, Message: "nobody leads: no run begins", WayOut: look}}, ""
 	}
-	age := p.there.Sub(lease.Spec.RenewTime.Time)
-	if !cluster.IsLed(&lease, p.there) && p.hasJustStarted() {
+	holder, isLed := terminal.OneLine(*lease.Spec.HolderIdentity), cluster.IsLed(&lease, p.earlier())
+	if !isLed && p.hasJustStarted() {
 		return []Line{{
 			Status: Warn, Object: object, WayOut: "wait half a minute, and look again",
 			Message: fmt.Sprintf("the operator has just started, and takes over from %s: no run begins until then",
-				terminal.OneLine(*lease.Spec.HolderIdentity)),
+				holder),
 		}}, ""
 	}
-	if !cluster.IsLed(&lease, p.there) {
+	if !isLed {
 		return []Line{
 			{
 				Status: Fail,
@@ -64,13 +64,13 @@ func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
 				WayOut: look,
 				Message: fmt.Sprintf(
 					"the leader %s has not renewed it for %s: no run begins",
-					*lease.Spec.HolderIdentity,
-					age.Round(time.Second),
+					holder,
+					p.earlier().Sub(lease.Spec.RenewTime.Time).Round(time.Second),
 				),
 			},
 		}, ""
 	}
-	return nil, "the leader is " + terminal.OneLine(*lease.Spec.HolderIdentity)
+	return p.stranger(ctx, object, holder), "the leader is " + holder
 }
 
 // stopped looks whether acting is off.

@@ -101,7 +101,7 @@ func (p *patient) likelyNamespace(ctx context.Context, all []appsv1.Deployment) 
 // holderIn is who leads in a namespace. Empty if nobody does, or that may not be read.
 func (p *patient) holderIn(ctx context.Context, namespace string) string {
 	var lease coordinationv1.Lease
-	if err := p.api.Read(ctx, cluster.LeasePath(namespace), &lease); err != nil || !cluster.IsLed(&lease, p.there) {
+	if err := p.api.Read(ctx, cluster.LeasePath(namespace), &lease); err != nil || !cluster.IsLed(&lease, p.earlier()) {
 		return ""
 	}
 	return terminal.OneLine(*lease.Spec.HolderIdentity)
