@@ -49,7 +49,16 @@ func TestSuspendAndResumeOne(t *testing.T) {
 		"cleaner \"unused-NS\" is not suspended any more: it runs when it is due; what was due meanwhile is not made up for\n"+
 			"note: Cleaners only report now, because all acting is stopped (incident 7); to let acting go on: kubectl cleaner resume, without a name\n"+fluxTakesItBack)
 	isSuspended(false)
-	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = "" })
+	o.status(func(c *v1alpha1.Cleaner) {
+		c.Status.DryRunReason = ""
+		c.Status.Conditions = []metav1.Condition{{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidExpression,
+			Message: "selector 0 is wrong.", ObservedGeneration: c.Generation, LastTransitionTime: metav1.Now(),
+		}}
+	})
+	s.wants(s.call(t.Context(), nil, "resume", c.Name), codes.ExitDone, "", "cleaner \"unused-NS\" is not suspended, but it is not ready: "+
+		"InvalidExpression: selector 0 is wrong\nnote: first correct the Cleaner: kubectl edit cleaner unused-NS\n")
+	o.status(func(c *v1alpha1.Cleaner) { c.Status.Conditions = nil })
 	s.wants(s.call(t.Context(), nil, "resume", c.Name), codes.ExitDone, "", "cleaner \"unused-NS\" is not suspended\n")
 
 	usage := func(err string, args ...string) {

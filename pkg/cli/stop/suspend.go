@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -139,9 +140,18 @@ func (o *options) tellSuspended(cleaner *v1alpha1.Cleaner, already string) {
 }
 
 func (o *options) tellResumed(cleaner *v1alpha1.Cleaner, already string) {
+	anyMore := " any more"
 	if already != "" {
+		anyMore = ""
+	}
+	switch unready, wayOut := cluster.Unready(cleaner); {
+	case unready != "":
+		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended%s, but it is not ready: %s\n", cleaner.Name, anyMore,
+			terminal.OneLine(strings.TrimSuffix(unready, ".")))
+		o.Note("%s", wayOut)
+	case already != "":
 		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended\n", cleaner.Name)
-	} else {
+	default:
 		fmt.Fprintf(
 			o.ErrOut,
 			"cleaner %q is not suspended any more: it runs when it is due; what was due meanwhile is not made up for\n",
