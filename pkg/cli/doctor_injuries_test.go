@@ -213,6 +213,14 @@ func (c *clinic) brokenCleaners() []injury {
 			"ServiceAccount " + account.String() + " does not exist, and the Cleaner still acts: RBAC grants rights to the name", codes.ExitError, nil,
 		},
 		{
+			"suspended, and its account is gone", edit(func(s *v1alpha1.CleanerSpec) { s.ServiceAccountRef, s.Suspend = account, ptr.To(true) }), "WARN rights" + me,
+			"it is suspended, so it does not act now; but: ServiceAccount " + account.String() + " does not exist", codes.ExitError, nil,
+		},
+		{
+			"suspended, without rights", edit(func(s *v1alpha1.CleanerSpec) { s.ServiceAccountRef, s.Suspend = account, ptr.To(true) }), "WARN rights" + me,
+			"it is suspended, so it does not act now; but: ServiceAccount " + account.String() + " may not list configmaps", codes.ExitError, nil,
+		},
+		{
 			"an account without the policy", edit(func(s *v1alpha1.CleanerSpec) { s.ServiceAccountRef = account }), "FAIL policies" + me,
 			"the ValidatingAdmissionPolicy kubecleaner-service-account or its binding is missing", codes.ExitError, nil,
 		},

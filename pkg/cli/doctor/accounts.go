@@ -26,20 +26,36 @@ func (p *patient) accountGone(ctx context.Context, c *v1alpha1.Cleaner) []Line {
 	object := ref("Cleaner", c.Name)
 	switch err := p.readAccount(ctx, *named); {
 	case apierrors.IsNotFound(err):
+		message := fmt.Sprintf("ServiceAccount %s does not exist", named)
 		then := "the Cleaner still acts"
+		if c.IsSuspended() { // idle says that it does not act
+			return []Line{{Status: Warn, Object: object, Message: message, WayOut: p.withoutAccount(c)}}
+		}
 		if meta.IsStatusConditionFalse(c.Status.Conditions, v1alpha1.ConditionReady) {
 			then = "the Cleaner acts all the same, as soon as it is ready"
 		}
 		return []Line{{
 			Status:  Warn,
 			Object:  object,
-			Message: fmt.Sprintf("ServiceAccount %s does not exist, and %s: RBAC grants rights to the name", named, then),
+			Message: message + ", and " + then + ": RBAC grants rights to the name",
 			WayOut:  p.withoutAccount(c),
 		}}
 	case err != nil:
 		return []Line{unread(object, "whether ServiceAccount "+named.String()+" exists could not be read", err)}
 	}
 	return nil
+}
+
+// idle makes warnings of what suspended Cleaners lack: it keeps them from nothing before somebody resumes them.
+func (p *patient) idle(lines []Line) []Line {
+	for i := range p.cleaners {
+		for j := range lines {
+			if l := &lines[j]; p.cleaners[i].IsSuspended() && l.Object == ref("Cleaner", p.cleaners[i].Name) && l.Status != Unknown {
+				l.Status, l.Message = Warn, "it is suspended, so it does not act now; but: "+l.Message
+			}
+		}
+	}
+	return lines
 }
 
 // withoutAccount is the way out for a Cleaner whose account is gone. When several name it, one line names them

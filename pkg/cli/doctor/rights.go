@@ -122,7 +122,8 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 			lines = append(lines, lacking(lack{c.Name, missing}, account, wayOut)...)
 		}
 	}
-	return append(lines, p.operatorLacks(ctx, *operator, acting, touching)...), "each Cleaner has the rights that it needs"
+	lines = append(lines, p.operatorLacks(ctx, *operator, acting, touching)...)
+	return p.idle(lines), "each Cleaner has the rights that it needs"
 }
 
 // operatorLacks are the lines about what the operator's account may not do for Cleaners.
