@@ -31,6 +31,8 @@ type Changes struct {
 	NoStatus bool
 	// Stored are the versions in which objects are or were stored, if one is not ours.
 	Stored []string
+	// Converted is true when something else than the API server converts objects between versions.
+	Converted bool
 	// Rules are the fields that lack rules (x-kubernetes-validations) of ours.
 	Rules []string
 	// Loose are the paths of checks of values, such as required or maxLength, that it lacks.
@@ -60,9 +62,8 @@ func ChangesOf(plural string, live map[string]any) (c Changes, err error) {
 	for _, part := range []string{"scope", "names"} {
 		c.compareValues("spec."+part, field(ours, "spec", part), field(live, "spec", part))
 	}
-	if strategy := field(live, "spec", "conversion", "strategy"); strategy != nil && strategy != "None" {
-		c.Others = append(c.Others, "spec.conversion")
-	}
+	strategy := field(live, "spec", "conversion", "strategy")
+	c.Converted = strategy != nil && strategy != "None"
 	return c, nil
 }
 

@@ -87,7 +87,7 @@ func TestChangesOf(t *testing.T) {
 			spec["conversion"] = map[string]any{"strategy": "Webhook"}
 			delete(spec["names"].(map[string]any), "shortNames")
 			delete(v, "additionalPrinterColumns")
-		}, Changes{Others: []string{"additionalPrinterColumns", "spec.names", "spec.conversion"}}},
+		}, Changes{Others: []string{"additionalPrinterColumns", "spec.names"}, Converted: true}},
 	} {
 		got, err := ChangesOf("cleaners", definition(t, "cleaners", test.change))
 		if err != nil {

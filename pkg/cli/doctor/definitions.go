@@ -76,18 +76,18 @@ func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 		)
 	case lacks != "":
 		p.drops = true
-		lines = append(
-			lines,
-			Line{Status: Fail, Message: strings.TrimSuffix(lacks, " "+schema.WayOut+"."), WayOut: schema.WayOut},
-		)
+		lines = append(p.altered(ctx, unapplied),
+			Line{Status: Fail, Message: strings.TrimSuffix(lacks, " "+schema.WayOut+"."), WayOut: schema.WayOut})
 	default:
-		lines = p.altered(ctx)
+		lines = p.altered(ctx, alteredLines)
 	}
 	return lines, "the CustomResourceDefinitions are those of this version"
 }
 
-// altered compares the CustomResourceDefinitions themselves.
-func (p *patient) altered(ctx context.Context) (lines []Line) {
+// altered compares the CustomResourceDefinitions themselves. tell says what the differences of one mean.
+func (p *patient) altered(
+	ctx context.Context, tell func(about, plural string, c schema.Changes) []Line,
+) (lines []Line) {
 	for _, plural := range schema.Plurals() {
 		name := plural + "." + v1alpha1.GroupVersion.Group
 		about := ref("CustomResourceDefinition", name)
@@ -104,13 +104,40 @@ func (p *patient) altered(ctx context.Context) (lines []Line) {
 		if err != nil {
 			return append(lines, unread(about, "it could not be compared", err))
 		}
-		lines = append(lines, alteredLines(about, plural, changes)...)
+		lines = append(lines, tell(about, plural, changes)...)
+	}
+	return lines
+}
+
+// unapplied are the lines about what it takes more than to apply our CustomResourceDefinition. The API server refuses it
+// while objects may be stored in a version that it does not have; and it leaves the conversion that somebody else set.
+func unapplied(about, plural string, c schema.Changes) (lines []Line) {
+	version := v1alpha1.GroupVersion.Version
+	name := plural + "." + v1alpha1.GroupVersion.Group
+	if len(c.Stored) > 0 {
+		lines = append(lines, Line{
+			Status: Fail, Object: about,
+			Message: fmt.Sprintf("%s are stored as %s, and this version of KubeCleaner stores only %s: objects may have lost fields, "+
+				"and the API server refuses our definition", plural, strings.Join(c.Stored, ", "), version),
+			WayOut: fmt.Sprintf("in this order: let only %[1]s have storage: true (kubectl edit crd %[2]s); write each object once more "+
+				"(kubectl get %[2]s -o json | kubectl replace -f -); forget the other version (kubectl patch crd %[2]s "+
+				"--subresource=status --type=merge -p='{\"status\":{\"storedVersions\":[\"%[1]s\"]}}'). %[3]s. Then apply the objects' own manifests again",
+				version, name, schema.WayOut),
+		})
+	}
+	if c.Converted {
+		lines = append(lines, Line{
+			Status: Warn, Object: about,
+			Message: "something else converts its objects (spec.conversion), and to apply our definition does not remove that",
+			WayOut:  "kubectl patch crd " + name + ` --type=json -p='[{"op":"remove","path":"/spec/conversion"}]'`,
+		})
 	}
 	return lines
 }
 
 // alteredLines say what each difference means.
 func alteredLines(about, plural string, c schema.Changes) (lines []Line) {
+	lines = unapplied(about, plural, c)
 	add := func(status Status, wayOut, format string, args ...any) {
 		lines = append(lines, Line{Status: status, Object: about, Message: fmt.Sprintf(format, args...), WayOut: wayOut})
 	}
@@ -119,11 +146,6 @@ func alteredLines(about, plural string, c schema.Changes) (lines []Line) {
 	}
 	if len(c.Fields) > 0 {
 		add(Fail, schema.WayOut, "it lacks fields, which the API server drops: %s", terminal.Shortened(c.Fields, maxNamed))
-	}
-	if len(c.Stored) > 0 {
-		add(Fail, schema.WayOut+"; then write each object once more, and take the other version out of status.storedVersions",
-			"%s are stored as %s, and this version of KubeCleaner stores only %s: objects may have lost fields",
-			plural, strings.Join(c.Stored, ", "), v1alpha1.GroupVersion.Version)
 	}
 	if len(c.Rules) > 0 {
 		add(Fail, schema.WayOut, "it lacks rules (x-kubernetes-validations) at %s: the API server stores mistakes that it should refuse",
