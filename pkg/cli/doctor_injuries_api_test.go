@@ -31,7 +31,7 @@ func (c *clinic) policy(resource string, operation admissionv1.OperationType, ac
 		policy.Spec.MatchConstraints = &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
 			RuleWithOperations: admissionv1.RuleWithOperations{
 				Operations: []admissionv1.OperationType{operation},
-				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"*"}, Resources: []string{resource}},
+				Rule:       admissionv1.Rule{APIGroups: []string{"", v1alpha1.GroupVersion.Group}, APIVersions: []string{"*"}, Resources: []string{resource}},
 			},
 		}}}
 		policy.Spec.Validations = []admissionv1.Validation{{Expression: "true"}}
@@ -69,7 +69,7 @@ func TestDoctorOfPoliciesThatRefuseNothing(t *testing.T) {
 	c := newClinic(t)
 	for name, injure := range map[string]func() func(){
 		"warns":          c.policy("configmaps", admissionv1.Delete, admissionv1.Warn),
-		"another action": c.policy("configmaps", admissionv1.Update, admissionv1.Deny),
+		"another action": c.policy("services", admissionv1.Update, admissionv1.Deny),
 	} {
 		mend := injure()
 		if problems, code := c.examined(nil); code != codes.ExitDone {
@@ -88,7 +88,11 @@ func (c *clinic) brokenAPIs() []injury {
 	return []injury{
 		{
 			"a policy of somebody else", c.policy("configmaps", admissionv1.Delete, admissionv1.Deny), "WARN policies: ValidatingAdmissionPolicy/keep-" + c.namespace,
-			"it is asked about this, and may refuse it: what Cleaner unused-" + c.namespace + " does (delete configmaps)", codes.ExitPartial, nil,
+			"what Cleaner unused-" + c.namespace + " does (delete configmaps)", codes.ExitPartial, nil,
+		},
+		{
+			"a policy that keeps records", c.policy("cleanerruns", admissionv1.Delete, admissionv1.Deny), "WARN policies: ValidatingAdmissionPolicy/keep-" + c.namespace,
+			"it is asked about this, and may refuse it: what the operator does for itself (delete cleanerruns)", codes.ExitPartial, nil,
 		},
 		{
 			"a policy that changes objects", c.mutating(), "WARN policies: MutatingAdmissionPolicy/change-" + c.namespace,

@@ -275,7 +275,7 @@ func (c *clinic) brokenSurroundings() []injury {
 	return []injury{
 		{
 			"a webhook without its Service", hook("gone", "apps.projectsveltos.io", "cleanerruns", admissionv1.Create),
-			"FAIL webhooks: ValidatingWebhookConfiguration/hook-" + c.namespace, "which does not exist: what the operator writes down of each run", codes.ExitError, nil,
+			"FAIL webhooks: ValidatingWebhookConfiguration/hook-" + c.namespace, "which does not exist: what the operator does for itself (create cleanerruns) is refused", codes.ExitError, nil,
 		},
 		{"a webhook without Pods", func() func() {
 			service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "hook"}}
@@ -283,7 +283,7 @@ func (c *clinic) brokenSurroundings() []injury {
 			remove := c.make(service)
 			mend := hook("hook", "", "configmaps", admissionv1.Delete)()
 			return func() { mend(); remove() }
-		}, "FAIL webhooks", "which has no Pod that is ready: what Cleaner unused-" + c.namespace + " does (delete configmaps) is refused", codes.ExitError, nil},
+		}, "FAIL webhooks", "which has no Pod that is ready: what the operator does for itself (delete configmaps), what Cleaner unused-" + c.namespace + " does (delete configmaps) is refused", codes.ExitError, nil},
 	}
 }
 

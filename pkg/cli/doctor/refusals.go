@@ -23,9 +23,13 @@ type bound struct {
 	constraints, narrowed *admissionv1.MatchResources
 }
 
-// inForce are the policies by which requests are refused, with each of their bindings.
+// inForce are the policies of others by which requests are refused, with each of their bindings. Those of KubeCleaner
+// let the operator pass, and wards compares them.
 func (a *admission) inForce() (all []bound) {
 	for _, policy := range a.policies {
+		if slices.ContainsFunc(wards(), func(w ward) bool { return w.isIn(policy) }) {
+			continue
+		}
 		for _, binding := range a.bindings[policy.Name] {
 			if slices.Contains(binding.Spec.ValidationActions, admissionv1.Deny) {
 				name := ref("ValidatingAdmissionPolicy", policy.Name)

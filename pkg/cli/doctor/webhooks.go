@@ -151,20 +151,17 @@ func (p *patient) hooks(ctx context.Context) (hooks []hook, err error) {
 	)
 }
 
-// requests are those that the operator sends: for its records, and for what Cleaners delete and change.
+// requests are those that the operator sends: for its own work, and for what Cleaners delete and change.
 func (p *patient) requests(ctx context.Context) []request {
-	group := v1alpha1.GroupVersion.Group
-	sent := []request{
-		{group, "cleanerruns", admissionv1.Create, "what the operator writes down of each run (create cleanerruns)"},
-		{
-			group,
-			"cleanerruns/status",
-			admissionv1.Update,
-			"what the operator writes down of each run (update cleanerruns/status)",
-		},
-		{group, "cleaners/status", admissionv1.Update, "the status of Cleaners (update cleaners/status)"},
-		{"coordination.k8s.io", "leases", admissionv1.Update, "the operator's leader election (update leases)"},
-		{"", "secrets", admissionv1.Create, "what the operator writes down of each run, such as copies (create secrets)"},
+	var sent []request
+	for _, right := range p.own() {
+		operation, writes := map[string]admissionv1.OperationType{
+			"create": admissionv1.Create, "update": admissionv1.Update, "patch": admissionv1.Update, "delete": admissionv1.Delete,
+		}[right.Verb]
+		if writes && !right.Optional {
+			words := fmt.Sprintf("what the operator does for itself (%s %s)", strings.ToLower(string(operation)), right.Resource)
+			sent = append(sent, request{right.Group, right.Resource, operation, words})
+		}
 	}
 	for i := range p.cleaners {
 		c := &p.cleaners[i]
