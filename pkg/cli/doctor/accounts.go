@@ -49,8 +49,9 @@ func (p *patient) accountGone(ctx context.Context, c *v1alpha1.Cleaner) []Line {
 // idle makes warnings of what suspended Cleaners lack: it keeps them from nothing before somebody resumes them.
 func (p *patient) idle(lines []Line) []Line {
 	for i := range p.cleaners {
+		c := &p.cleaners[i]
 		for j := range lines {
-			if l := &lines[j]; p.cleaners[i].IsSuspended() && l.Object == ref("Cleaner", p.cleaners[i].Name) && l.Status != Unknown {
+			if l := &lines[j]; c.IsSuspended() && l.Object == ref("Cleaner", c.Name) && l.Status != Unknown {
 				l.Status, l.Message = Warn, "it is suspended, so it does not act now; but: "+l.Message
 			}
 		}

@@ -20,8 +20,8 @@ import (
 
 const seeDefinitions = "see the check crds"
 
-// untouched makes ways out of lines about Cleaners begin with the CustomResourceDefinitions while those lack fields: the
-// API server stores a Cleaner that somebody edits now without these fields, as if the author had taken them out. A
+// untouched makes ways out of lines about Cleaners begin with the CustomResourceDefinitions while those lack fields.
+// The API server stores a Cleaner that somebody edits now without these fields, as if the author had taken them out. A
 // controller that writes to Cleaners has to go at once.
 func (p *patient) untouched(lines []Line) {
 	for i := range lines {
@@ -109,8 +109,8 @@ func (p *patient) altered(
 	return lines
 }
 
-// unapplied are the lines about what it takes more than to apply our CustomResourceDefinition. The API server refuses it
-// while objects may be stored in a version that it does not have; and it leaves the conversion that somebody else set.
+// unapplied are the lines about what it takes more than to apply our CustomResourceDefinition. The API server refuses
+// it while objects may be stored in a version that it does not have; and it leaves the conversion of somebody else.
 func unapplied(about, plural string, c schema.Changes) (lines []Line) {
 	version := v1alpha1.GroupVersion.Version
 	name := plural + "." + v1alpha1.GroupVersion.Group
@@ -138,25 +138,26 @@ func unapplied(about, plural string, c schema.Changes) (lines []Line) {
 // alteredLines say what each difference means.
 func alteredLines(about, plural string, c schema.Changes) (lines []Line) {
 	lines = unapplied(about, plural, c)
-	add := func(status Status, wayOut, format string, args ...any) {
-		lines = append(lines, Line{Status: status, Object: about, Message: fmt.Sprintf(format, args...), WayOut: wayOut})
+	add := func(status Status, format string, args ...any) {
+		message := fmt.Sprintf(format, args...)
+		lines = append(lines, Line{Status: status, Object: about, Message: message, WayOut: schema.WayOut})
 	}
 	if c.NoStatus {
-		add(Fail, schema.WayOut, "it has no status subresource: the operator cannot write the status of %s, so nothing runs", plural)
+		add(Fail, "it has no status subresource: the operator cannot write the status of %s, so nothing runs", plural)
 	}
 	if len(c.Fields) > 0 {
-		add(Fail, schema.WayOut, "it lacks fields, which the API server drops: %s", terminal.Shortened(c.Fields, maxNamed))
+		add(Fail, "it lacks fields, which the API server drops: %s", terminal.Shortened(c.Fields, maxNamed))
 	}
 	if len(c.Rules) > 0 {
-		add(Fail, schema.WayOut, "it lacks rules (x-kubernetes-validations) at %s: the API server stores mistakes that it should refuse",
+		add(Fail, "it lacks rules (x-kubernetes-validations) at %s: the API server stores mistakes that it should refuse",
 			terminal.Shortened(c.Rules, maxNamed))
 	}
 	if len(c.Loose) > 0 {
-		add(Fail, schema.WayOut, "it does not check what this version checks, at %s: the API server stores mistakes that it should refuse",
+		add(Fail, "it does not check what this version checks, at %s: the API server stores mistakes that it should refuse",
 			terminal.Shortened(c.Loose, maxNamed))
 	}
 	if len(c.Others) > 0 {
-		add(Warn, schema.WayOut, "it differs from that of this version at %s: the API server may refuse, show or keep something else",
+		add(Warn, "it differs from that of this version at %s: the API server may refuse, show or keep something else",
 			terminal.Shortened(c.Others, maxNamed))
 	}
 	return lines

@@ -156,7 +156,8 @@ func (p *patient) requests(ctx context.Context) []request {
 	var sent []request
 	for _, right := range p.own() {
 		operation, writes := map[string]admissionv1.OperationType{
-			"create": admissionv1.Create, "update": admissionv1.Update, "patch": admissionv1.Update, "delete": admissionv1.Delete,
+			"create": admissionv1.Create, "delete": admissionv1.Delete,
+			"update": admissionv1.Update, "patch": admissionv1.Update,
 		}[right.Verb]
 		if writes && !right.Optional {
 			words := fmt.Sprintf("what the operator does for itself (%s %s)", strings.ToLower(string(operation)), right.Resource)
