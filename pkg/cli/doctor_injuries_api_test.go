@@ -85,6 +85,18 @@ func (c *clinic) brokenAPIs() []injury {
 		c.edit(change)
 		return func() { c.edit(func(s *v1alpha1.CleanerSpec) { *s = *before }) }
 	}
+	declares := func(text string) func() (mend func()) {
+		return func() func() {
+			remove := c.make(&corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Name: "kubecleaner-references", Namespace: c.namespace}, Data: map[string]string{"shop.yaml": text},
+			})
+			mend := edit(func(s *v1alpha1.CleanerSpec) {
+				s.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](10)}
+				s.ResourcePolicySet.ResourceSelectors[0].Finding = &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused}
+			})
+			return func() { mend(); remove() }
+		}
+	}
 	return []injury{
 		{
 			"a policy of somebody else", c.policy("configmaps", admissionv1.Delete, admissionv1.Deny), "WARN policies: ValidatingAdmissionPolicy/keep-" + c.namespace,
@@ -101,16 +113,18 @@ func (c *clinic) brokenAPIs() []injury {
 		{"an APIService without its Service", func() func() {
 			return c.dead("things.metrics.k8s.io")
 		}, "WARN apiservices: APIService/v1.things.metrics.k8s.io", "it is not available (ServiceNotFound: ", codes.ExitPartial, nil},
-		{"a mistake in declared references", func() func() {
-			remove := c.make(&corev1.ConfigMap{
-				ObjectMeta: metav1.ObjectMeta{Name: "kubecleaner-references", Namespace: c.namespace}, Data: map[string]string{"shop.yaml": "{"},
-			})
-			mend := edit(func(s *v1alpha1.CleanerSpec) {
-				s.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](10)}
-				s.ResourcePolicySet.ResourceSelectors[0].Finding = &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused}
-			})
-			return func() { mend(); remove() }
-		}, "FAIL rights: ConfigMap/" + c.namespace + "/kubecleaner-references", "touch nothing, because of a mistake: ", codes.ExitError, nil},
+		{
+			"a mistake in declared references", declares("{"), "FAIL rights: ConfigMap/" + c.namespace + "/kubecleaner-references",
+			"touch nothing, because of a mistake: ", codes.ExitError, nil,
+		},
+		{
+			"a mistyped kind in declared references", declares("[{kind: Deployments.apps, references: [{path: a, to: Secret}]}]"),
+			"FAIL rights: ConfigMap/" + c.namespace + "/kubecleaner-references", "write Deployment.apps", codes.ExitError, nil,
+		},
+		{
+			"declared references of a kind that is not there", declares("[{kind: Storefront.shop.example.com, references: [{path: a, to: Secret}]}]"),
+			"WARN rights: ConfigMap/" + c.namespace + "/kubecleaner-references", "counts for nothing: Storefront.shop.example.com", codes.ExitPartial, nil,
+		},
 		{"an APIService that Cleaners need", func() func() {
 			bury := c.dead("things.example.com")
 			mend := edit(func(s *v1alpha1.CleanerSpec) {

@@ -92,6 +92,20 @@ func TestScanWithoutDeclaredReferences(t *testing.T) {
 	}
 }
 
+// TestScanWithReferencesOfUnservedKinds: their kinds may come later, so they are no mistake.
+func TestScanWithReferencesOfUnservedKinds(t *testing.T) {
+	s := newSite(t)
+	file := t.TempDir() + "/references.yaml"
+	const text = "- {kind: Storefront.shop.example.com, references: [{path: spec.theme, to: ConfigMap}, {path: a, to: Deployment.app}]}\n"
+	must(t, os.WriteFile(file, []byte(text), 0o600))
+	got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--references", file)
+	const note = "note: the cluster does not serve these kinds, so what is declared of them counts for nothing: " +
+		"Storefront.shop.example.com, Deployment.app\n"
+	if got.code != codes.ExitDone || !strings.Contains(got.errOut, note) {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
+	}
+}
+
 // discovery is what the API server says of its groups, after a change.
 func (s *site) discovery(change func(list *discoveryv2.APIGroupDiscoveryList)) []byte {
 	s.Helper()

@@ -49,7 +49,7 @@ func TestScanOfManifests(t *testing.T) {
 		"one-namespace": "scan --from one-namespace.yaml --limit 0", "one-namespace-complete": "scan --from one-namespace.yaml --limit 0 --complete",
 		"kind-unknown": complete + "--kind deploymnet", "kind-scope": complete + "-n shop --kind sc", "kind-type": complete + "--kind cm --type Idle", "type-unknown": complete + "--type Unsued",
 		"namespace-unknown": complete + "-n shpo", "exclude-wrong": complete + "--exclude a/b/c/d", "selector-wrong": complete + "-l a=b=c", "complete-alone": "scan --complete",
-		"references-wrong": complete + "--references dump.yaml", "from-context": complete + "--context prod", "from-as": complete + "--as dev", "role-of-manifests": complete + "-o role",
+		"references-wrong": complete + "--references dump.yaml", "references-mistyped": complete + "--from shop.yaml --references mistyped.yaml --references dump.yaml", "from-context": complete + "--context prod", "from-as": complete + "--as dev", "role-of-manifests": complete + "-o role",
 		"fail-number": complete + "--fail-on-findings 5", "fail-word": complete + "--fail-on-findings five", "exclude-empty": complete + "--exclude web --exclude=", "kind-empty": complete + "--kind=", "cleaner-everywhere": complete + "-o cleaner --namespace=", "exclude-part": complete + "--exclude web,,shop",
 	} {
 		t.Run(name, func(t *testing.T) {

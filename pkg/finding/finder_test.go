@@ -180,7 +180,7 @@ func kindOf(t testing.TB, apiVersion, kind string) object.Kind {
 
 // table is the built-in one with moreReferences.
 var table = sync.OnceValues(func() (*graph.Table, error) {
-	sources, err := graph.Parse([]byte(moreReferences))
+	sources, err := graph.Parse([]byte(moreReferences), nil)
 	if err != nil {
 		return nil, err
 	}

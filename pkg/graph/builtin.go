@@ -43,7 +43,11 @@ var readBuiltIn = sync.OnceValues(func() ([]Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the built-in references: %w", err)
 		}
-		sources, err := decodeSources(text)
+		items, err := entries(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file.Name(), err)
+		}
+		sources, err := decodeSources(items, nil)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Name(), err)
 		}

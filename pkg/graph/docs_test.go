@@ -154,7 +154,7 @@ func TestDeclaredReferences(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(example), &configMap); err != nil {
 		t.Fatal(err)
 	}
-	declared, err := Parse([]byte(configMap.Data["shop.yaml"]))
+	declared, err := Parse([]byte(configMap.Data["shop.yaml"]), nil)
 	if err != nil || len(declared) != 1 || len(declared[0].References) != 4 {
 		t.Fatalf("%+v: %v", declared, err)
 	}

@@ -4,7 +4,6 @@
 package graph
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,37 +15,51 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Parse reads a list of Sources from YAML, and checks them. The error tells all that is wrong.
-func Parse(text []byte) ([]Source, error) {
-	sources, err := decodeSources(text)
+// Parse reads a list of Sources from YAML, and checks them. mistaken says why a kind cannot be meant; it may be nil.
+// The error tells all that is wrong.
+func Parse(text []byte, mistaken func(schema.GroupKind) error) ([]Source, error) {
+	items, err := entries(text)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := NewTable(sources); err != nil {
+	sources, err := decodeSources(items, mistaken)
+	_, wrong := NewTable(sources)
+	if err := errors.Join(err, wrong); err != nil {
 		return nil, err
 	}
 	return sources, nil
 }
 
-// decodeSources is Parse without a look at paths and formats, which NewTable checks.
-func decodeSources(text []byte) ([]Source, error) {
+// entries are the entries of a list in YAML.
+func entries(text []byte) (items []json.RawMessage, err error) {
 	asJSON, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, fmt.Errorf("references: %w", err)
 	}
-	var items []json.RawMessage
 	if err := json.Unmarshal(asJSON, &items); err != nil {
 		return nil, errors.New("references: this is no list: begin each kind with a dash, as in \"- kind: Deployment.apps\"")
 	}
+	return items, nil
+}
+
+// decodeSources is Parse without a look at paths and formats, which NewTable checks. The Sources are those that can be
+// read, also if something in them is wrong.
+func decodeSources(items []json.RawMessage, mistaken func(schema.GroupKind) error) ([]Source, error) {
 	var errs []error
 	sources := make([]Source, 0, len(items))
 	for i, item := range items {
 		var s Source
-		if err := decodeSource(item, &s); err != nil {
-			errs = append(errs, fmt.Errorf("references: entry %d (%s): %w", i+1, nameOfEntry(s.Kind), err))
+		isRead, err := decodeSource(item, &s)
+		if isRead {
+			err = errors.Join(err, checkKinds(s, mistaken))
+			sources = append(sources, s)
+		}
+		if err == nil {
 			continue
 		}
-		sources = append(sources, s)
+		for line := range strings.Lines(err.Error()) {
+			errs = append(errs, fmt.Errorf("references: entry %d (%s): %s", i+1, nameOfEntry(s.Kind), strings.TrimSpace(line)))
+		}
 	}
 	return sources, errors.Join(errs...)
 }
@@ -58,18 +71,18 @@ func nameOfEntry(kind string) string {
 	return kind
 }
 
-// decodeSource reads one Source, and tells all fields of it that there are not.
-func decodeSource(item []byte, s *Source) error {
+// decodeSource reads one Source, and tells what it lacks and all fields of it that there are not. isRead is false if
+// its fields cannot be read.
+func decodeSource(item []byte, s *Source) (isRead bool, err error) {
 	var shape struct {
 		Kind       any              `json:"kind"`
 		References []map[string]any `json:"references"`
 	}
 	var fields map[string]any
 	if json.Unmarshal(item, &fields) != nil {
-		return errors.New("it is no map: write \"kind:\" and \"references:\"")
+		return false, errors.New("it is no map: write \"kind:\" and \"references:\"")
 	}
-	var errs []error
-	errs = append(errs, unknownFields("", fields, reflect.TypeFor[Source]()))
+	errs := []error{unknownFields("", fields, reflect.TypeFor[Source]())}
 	if json.Unmarshal(item, &shape) == nil {
 		s.Kind, _ = shape.Kind.(string)
 		for i, r := range shape.References {
@@ -84,23 +97,18 @@ func decodeSource(item []byte, s *Source) error {
 			),
 		)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	decoder := json.NewDecoder(bytes.NewReader(item))
-	decoder.DisallowUnknownFields() // encoding/json ignores case
 	var wrong *json.UnmarshalTypeError
-	switch err := decoder.Decode(s); {
+	switch err := json.Unmarshal(item, s); {
 	case errors.As(err, &wrong):
-		return fmt.Errorf("%s is a %s: write a %s", wrong.Field, wrong.Value, wrong.Type)
+		return false, errors.Join(append(errs, fmt.Errorf("%s is a %s: write a %s", wrong.Field, wrong.Value, wrong.Type))...)
 	case err != nil:
-		return err
+		return false, errors.Join(append(errs, err)...)
 	}
 	if len(s.References)+len(s.PodTemplates)+len(s.PodSpecs)+len(s.ClaimSpecs)+len(s.Guess)+len(s.Texts) == 0 &&
 		irregular[schema.ParseGroupKind(s.Kind)].names == nil {
-		return errors.New("it says nothing: write references, podTemplates, podSpecs, claimSpecs or guess")
+		errs = append(errs, errors.New("it says nothing: write references, podTemplates, podSpecs, claimSpecs or guess"))
 	}
-	return nil
+	return true, errors.Join(errs...)
 }
 
 // unknownFields tells the fields of a map that a struct does not have.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Each error says what is wrong and what to write, and all of them come at once.
@@ -20,9 +21,20 @@ func TestParseErrors(t *testing.T) {
 - kinds: [x]
   references: [{path: a, two: b, To: Secret}]`: `references: entry 1 (Widget.example.com): it says nothing: write references, podTemplates, podSpecs, claimSpecs or guess
 references: entry 2 (it has no kind): there is no field "kinds": it can be kind, podTemplates, podSpecs, claimSpecs, guess, texts, references, strength
-there is no field "references[0].To": it can be FIELDS
-there is no field "references[0].two": it can be FIELDS
-kind is missing: write the kind whose objects hold the names, with its group after a dot, as in Deployment.apps`,
+references: entry 2 (it has no kind): there is no field "references[0].To": it can be FIELDS
+references: entry 2 (it has no kind): there is no field "references[0].two": it can be FIELDS
+references: entry 2 (it has no kind): kind is missing: write the kind whose objects hold the names, with its group after a dot, as in Deployment.apps`,
+		`- kind: Widget.example.com
+  references: [{paht: spec.theme, to: "ConfigMap.v1"}, {path: "a[", to: Secret}]`: `references: entry 1 (Widget.example.com): there is no field "references[0].paht": it can be FIELDS
+references: entry 1 (Widget.example.com): references[0].to: "ConfigMap.v1" is no kind: write it with its group after a dot and without a version, as in ConfigMap or Deployment.apps
+references of Widget.example.com: path "": path is missing: write which field holds the name, for example spec.secretName
+references of Widget.example.com: path "a[": there is no ] after "["`,
+		`- kind: apps/v1/Deployment
+  references: [{path: a, to: Secret.v1beta2}, {path: b, kindField: kind, kinds: [Secret, v1/ConfigMap, Role.RBAC, Unknown.example.com]}]`: `references: entry 1 (apps/v1/Deployment): "apps/v1/Deployment" is no kind: HOW
+references: entry 1 (apps/v1/Deployment): references[0].to: "Secret.v1beta2" is no kind: HOW
+references: entry 1 (apps/v1/Deployment): references[1].kinds: "v1/ConfigMap" is no kind: HOW
+references: entry 1 (apps/v1/Deployment): references[1].kinds: "Role.RBAC" is no kind: HOW
+references: entry 1 (apps/v1/Deployment): references[1].kinds: nobody knows Unknown.example.com`,
 		`- kind: Widget
   references: [{path: [a], to: Secret}]`: `references: entry 1 (Widget): references.path is a array: write a string`,
 		`- kind: Widget.example.com
@@ -45,7 +57,13 @@ groupField and kinds go with kindField only: write to, or add kindField
 references of Widget.example.com: path "spec.l[]": absent goes with a path that ends with a field's name
 references of Widget.example.com: podTemplates "a..b": a field's name is missing before ".b"`,
 	} {
-		_, err := Parse([]byte(text))
+		_, err := Parse([]byte(text), func(kind schema.GroupKind) error {
+			if kind.Kind == "Unknown" {
+				return fmt.Errorf("nobody knows %s", kind)
+			}
+			return nil
+		})
+		want = strings.ReplaceAll(want, "HOW", "write it with its group after a dot and without a version, as in ConfigMap or Deployment.apps")
 		want = strings.ReplaceAll(want, "FIELDS", "path, to, kinds, kindField, groupField, namespaceField, namespaceFrom, namespace, optionalField, optional, where, absent, format, strength")
 		if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
 			t.Errorf("%s\n%s", text, diff)

@@ -19,6 +19,17 @@ func Nearest(text string, candidates []string) string {
 	return best
 }
 
+// Misspelt is the kind that a text is in another case, or in the plural. Empty for none.
+func Misspelt(text string, kinds []string) string {
+	for _, kind := range kinds {
+		if strings.EqualFold(text, kind) || strings.EqualFold(text, kind+"s") || strings.EqualFold(text, kind+"es") ||
+			strings.EqualFold(text, strings.TrimSuffix(kind, "y")+"ies") {
+			return kind
+		}
+	}
+	return ""
+}
+
 // distance is how many letters must be put in, taken out, replaced or swapped with the next to turn a into b.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

@@ -47,7 +47,7 @@ func UnreadNote(namespace string) string {
 
 // Declare adds the references that users declared in the operator's namespace, or that they may not be read.
 func (o *Options) Declare(ctx context.Context, reader *selector.Reader, namespace string) error {
-	declared, err := Declared(ctx, reader, namespace)
+	declared, err := Declared(ctx, reader, o.Catalog, namespace)
 	if apierrors.IsForbidden(err) {
 		o.DeclaredUnread = err
 		return nil
@@ -57,8 +57,10 @@ func (o *Options) Declare(ctx context.Context, reader *selector.Reader, namespac
 }
 
 // Declared reads the references that users declared in the operator's namespace: none where there is no such ConfigMap.
-// A ConfigMap that cannot be read is a DeclaredError.
-func Declared(ctx context.Context, reader *selector.Reader, namespace string) ([]graph.Source, error) {
+// A ConfigMap that cannot be read is a DeclaredError. A nil catalog asks what the API server serves.
+func Declared(
+	ctx context.Context, reader *selector.Reader, catalog *selector.Catalog, namespace string,
+) ([]graph.Source, error) {
 	kind := object.Kind{
 		GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 		Resource:         "configmaps",
@@ -71,8 +73,16 @@ func Declared(ctx context.Context, reader *selector.Reader, namespace string) ([
 	if err != nil {
 		return nil, &DeclaredError{namespace, err}
 	}
+	if catalog == nil {
+		asked, err := reader.Catalog(ctx)
+		if err != nil {
+			return nil, &DeclaredError{namespace, err}
+		}
+		catalog = &asked
+	}
 	var sources []graph.Source
 	var errs []error
+	mistaken := Mistaken(catalog)
 	data := map[string]string{}
 	for key, value := range object.JSON(found.Raw).Field("data").Fields() {
 		data[key.String()] = value.Text()
@@ -81,7 +91,7 @@ func Declared(ctx context.Context, reader *selector.Reader, namespace string) ([
 		if !strings.HasSuffix(key, ".yaml") {
 			continue
 		}
-		declared, err := graph.Parse([]byte(data[key]))
+		declared, err := graph.Parse([]byte(data[key]), mistaken)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("ConfigMap %s/%s: data[%s]: %w", namespace, DeclaredIn, key, err))
 		}

@@ -443,14 +443,47 @@ func TestDeclared(t *testing.T) {
 		"none":      {"404", 0, ""},
 		"forbidden": {"403", 0, "the references declared in ConfigMap ops/kubecleaner-references cannot be read: no"},
 		"not YAML":  {declares(good + `,"b.yaml":"- ["`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: "},
-		"bad path":  {declares(good + `,"b.yaml":"- {kind: App, references: [{path: a., to: Pod}]}"`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: references of App: path \"a.\": a field's name is missing at the end"},
+		"bad path":  {declares(good + `,"b.yaml":"- {kind: App.example.com, references: [{path: a., to: Pod}]}"`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: references of App.example.com: path \"a.\": a field's name is missing at the end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reader := server(t, map[string]string{path: test.answer}, nil)
-			sources, err := Declared(t.Context(), reader, "ops")
+			sources, err := Declared(t.Context(), reader, catalog(), "ops")
 			if len(sources) != test.want || (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
 				t.Errorf("got %v, %v", sources, err)
 			}
 		})
+	}
+}
+
+// TestDeclaredKinds: a kind that is mistyped would name nothing, and what it should keep would be deleted. One that the
+// cluster does not serve may be served later.
+func TestDeclaredKinds(t *testing.T) {
+	const core, none = "the core group has no kind ", `write its group after a dot, as in Deployment.apps`
+	for kind, want := range map[string]string{
+		"ConfigMap": "", "Pod": "", "Secret": "", "Deployment.apps": "", "Ingress.extensions": "", "App.example.com": "",
+		"CustomResourceDefinition.apiextensions.k8s.io": "", "APIService.apiregistration.k8s.io": "", "Cleaner.apps.projectsveltos.io": "", "Widget.v1.apps": "",
+		"Storefront.shop.example.com": "", "Deployment.app": "", "Other.example.com": "", "Codebase.v2.edp.epam.com": "",
+		"Configmap": core + `"Configmap": write ConfigMap`, "configmap": core + `"configmap": write ConfigMap`,
+		"ConfigMaps": core + `"ConfigMaps": write ConfigMap`, "Storefront": core + `"Storefront": ` + none,
+		"App": core + `"App": write App.example.com`, "apps": core + `"apps": write App.example.com`,
+		"Deployment": core + `"Deployment": write Deployment.apps`, "ListOptions": core + `"ListOptions": ` + none,
+		"Ingress":             core + `"Ingress": write Ingress.networking.k8s.io`,
+		"ConfigMap.core":      `the core group has no name: write ConfigMap`,
+		"Deployment.v1.apps":  `group "v1.apps" has a version: write Deployment.apps`,
+		"Deployments.apps":    `group "apps" has no kind "Deployments": write Deployment.apps`,
+		"Ingress.apps":        `group "apps" has no kind "Ingress": write Ingress.networking.k8s.io`,
+		"Widget.apps":         `group "apps" has no kind "Widget": kubectl api-resources lists those of the cluster`,
+		"app.example.com":     `group "example.com" has no kind "app": write App.example.com`,
+		"Apps.example.com":    `group "example.com" has no kind "Apps": write App.example.com`,
+		"Apps.v1.example.com": `group "v1.example.com" has a version: write App.example.com`,
+	} {
+		text := "- {kind: " + kind + ", references: [{path: a, to: ConfigMap}]}\n- {kind: App.example.com, references: [{path: a, to: " + kind + "}]}"
+		sources, err := graph.Parse([]byte(text), Mistaken(catalog()))
+		switch {
+		case (want == "") != (err == nil):
+			t.Errorf("%s: %d sources, %v", kind, len(sources), err)
+		case want != "" && err.Error() != "references: entry 1 ("+kind+"): "+want+"\nreferences: entry 2 (App.example.com): references[0].to: "+want:
+			t.Errorf("%s: %v\nwant %s", kind, err, want)
+		}
 	}
 }

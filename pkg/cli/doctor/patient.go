@@ -57,8 +57,10 @@ type patient struct {
 	cleanersErr error
 	// drops is true when the API server drops fields of Cleaners. The check crds finds it out.
 	drops bool
-	// declaredErr says why it is not known which references users declared. Their kinds are read for findings.
+	// declaredErr says why it is not known which references users declared. Their kinds are read for findings, except
+	// those that are unserved.
 	declaredErr error
+	unserved    []string
 	needed      *rights.Source
 	reviews     *rights.Reviewer
 }
@@ -76,10 +78,22 @@ func (o *options) examine(ctx context.Context, api *cluster.Client) (*patient, e
 	}
 	p.needed = &rights.Source{Reader: p.reader, Survey: survey.Options{Now: p.here}}
 	if slices.ContainsFunc(p.cleaners, func(c v1alpha1.Cleaner) bool { return c.HasFindings() }) {
-		p.needed.Survey.Declared, p.declaredErr = survey.Declared(ctx, p.reader, p.namespace)
+		p.declare(ctx)
 	}
 	p.reviews = rights.NewReviewer(api)
 	return p, nil
+}
+
+// declare reads which references users declared.
+func (p *patient) declare(ctx context.Context) {
+	catalog, err := p.reader.Catalog(ctx)
+	if err != nil {
+		p.declaredErr = &survey.DeclaredError{Namespace: p.namespace, Err: err}
+		return
+	}
+	declared, err := survey.Declared(ctx, p.reader, &catalog, p.namespace)
+	p.needed.Survey.Catalog, p.needed.Survey.Declared, p.declaredErr = &catalog, declared, err
+	p.unserved = survey.Unserved(&catalog, declared)
 }
 
 // readCleaners reads all Cleaners. It is an error if --selector selects none of them.

@@ -59,17 +59,27 @@ func distinct(missing []rights.Right) (all []string) {
 	return all
 }
 
-// undeclared is the line about references that users declared and that cannot be read, or have mistakes.
-func (p *patient) undeclared() Line {
-	if _, unreadable := errors.AsType[*survey.DeclaredError](p.declaredErr); unreadable {
-		return unread("", "which kinds findings look at is not known", p.declaredErr)
+// undeclared is the line about references that users declared and that cannot be read, have mistakes, or name nothing.
+func (p *patient) undeclared() []Line {
+	if p.declaredErr == nil && len(p.unserved) == 0 {
+		return nil
 	}
-	return Line{
+	if _, unreadable := errors.AsType[*survey.DeclaredError](p.declaredErr); unreadable {
+		return []Line{unread("", "which kinds findings look at is not known", p.declaredErr)}
+	}
+	me := ref("ConfigMap", p.namespace, survey.DeclaredIn)
+	if p.declaredErr == nil {
+		return []Line{{
+			Status: Warn, Object: me, Message: terminal.OneLine(survey.UnservedWords(p.unserved)),
+			WayOut: "correct the kinds if they are mistyped, or install their CustomResourceDefinitions",
+		}}
+	}
+	return []Line{{
 		Status:  Fail,
-		Object:  ref("ConfigMap", p.namespace, survey.DeclaredIn),
+		Object:  me,
 		Message: "Cleaners with a finding touch nothing, because of a mistake: " + terminal.OneLine(p.declaredErr.Error()),
 		WayOut:  "correct the ConfigMap",
-	}
+	}}
 }
 
 // cleanerRights looks whether the account of each Cleaner may do what the Cleaner asks for.
@@ -81,9 +91,7 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 	if operator == nil {
 		return p.noAccount(), ""
 	}
-	if p.declaredErr != nil {
-		lines = append(lines, p.undeclared())
-	}
+	lines = p.undeclared()
 	var acting, touching []lack // what the operator's own account may not do
 	for i := range p.cleaners {
 		c := &p.cleaners[i]

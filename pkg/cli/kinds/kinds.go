@@ -123,18 +123,7 @@ func (k *Known) Meant(kind string) string {
 		names = append(names, other.Kind)
 	}
 	slices.Sort(names)
-	return cmp.Or(misspelt(kind, names), suggest.Nearest(kind, names))
-}
-
-// misspelt is the one of the names that a kind is in another case, or in the plural. Empty for none.
-func misspelt(kind string, names []string) string {
-	for _, name := range names {
-		if strings.EqualFold(kind, name) || strings.EqualFold(kind, name+"s") || strings.EqualFold(kind, name+"es") ||
-			strings.EqualFold(kind, strings.TrimSuffix(name, "y")+"ies") {
-			return name
-		}
-	}
-	return ""
+	return cmp.Or(suggest.Misspelt(kind, names), suggest.Nearest(kind, names))
 }
 
 // where are the groups and versions of the kinds that are wanted. Versions that are not final come in only where there

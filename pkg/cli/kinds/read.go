@@ -14,6 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // Read knows the built-in kinds and those of the files: CustomResourceDefinitions, and documents of OpenAPI v3 as an
@@ -111,5 +112,5 @@ func (k *Known) misspeltGiven(gvk schema.GroupVersionKind) string {
 		}
 	}
 	slices.Sort(names)
-	return misspelt(gvk.Kind, names)
+	return suggest.Misspelt(gvk.Kind, names)
 }

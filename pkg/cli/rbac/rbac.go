@@ -182,7 +182,7 @@ func failure(err error) error {
 // declared are the references that users declared, as far as the user may read them.
 func (o *options) declared(ctx context.Context, reader *selector.Reader) ([]graph.Source, error) {
 	namespace := cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
-	sources, err := survey.Declared(ctx, reader, namespace)
+	sources, err := survey.Declared(ctx, reader, nil, namespace)
 	if apierrors.IsForbidden(err) {
 		o.Note("%s", survey.UnreadNote(namespace))
 		return nil, nil

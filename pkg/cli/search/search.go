@@ -118,20 +118,33 @@ func (s *Reading) declare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for _, file := range sources {
-		declared, err := graph.Parse(file.Text)
+		declared, err := graph.Parse(file.Text, survey.Mistaken(&s.Catalog))
 		if err != nil {
-			return terminal.Fail(codes.ReferencesWrong, fmt.Errorf("%s: %s", file.Name, terminal.OneLine(err.Error())), "")
+			for line := range strings.Lines(err.Error()) {
+				errs = append(errs, fmt.Errorf("%s: %s", file.Name, terminal.OneLine(line)))
+			}
 		}
 		s.declared = append(s.declared, declared...)
 	}
-	return s.declareInstalled(ctx)
+	if err := errors.Join(errs...); err != nil {
+		return terminal.Fail(codes.ReferencesWrong, err, "")
+	}
+	if err := s.declareInstalled(ctx); err != nil {
+		return err
+	}
+	kinds := survey.Unserved(&s.Catalog, s.declared)
+	if len(kinds) > 0 && s.Dump == nil { // manifests need not have objects of all kinds
+		s.Options.Note("%s", survey.UnservedWords(kinds))
+	}
+	return nil
 }
 
 // declareInstalled reads what is declared in the operator's namespace.
 func (s *Reading) declareInstalled(ctx context.Context) error {
 	namespace := s.Options.Operator()
-	declared, err := survey.Declared(ctx, s.Reader, namespace)
+	declared, err := survey.Declared(ctx, s.Reader, &s.Catalog, namespace)
 	switch {
 	case apierrors.IsForbidden(err):
 		s.undeclared = err
