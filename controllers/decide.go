@@ -43,7 +43,7 @@ func decline(cleaner *v1alpha1.Cleaner, requested, why string) {
 func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule, round *round) {
 	now := r.Clock.Now()
 	requested := cleaner.RunRequest()
-	manual := requested != "" && requested != v1alpha1.CutRunRequest(cleaner.Status.LastHandledRunRequest)
+	manual := cleaner.IsRunRequested()
 	busy := cleaner.Status.ActiveRun != nil
 	// 1. It cannot run at all.
 	if plan == nil {

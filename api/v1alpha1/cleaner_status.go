@@ -88,6 +88,12 @@ func (c *Cleaner) RunRequest() string {
 	return CutRunRequest(c.Annotations[RunRequestedAtAnnotation])
 }
 
+// IsRunRequested reports whether somebody asked for a run, and none has answered yet.
+func (c *Cleaner) IsRunRequested() bool {
+	requested := c.RunRequest()
+	return requested != "" && requested != CutRunRequest(c.Status.LastHandledRunRequest)
+}
+
 // Cancels reports whether somebody cancelled the run of the name.
 func (c *Cleaner) Cancels(run string) bool {
 	return run != "" && c.Annotations[CancelRunAnnotation] == run

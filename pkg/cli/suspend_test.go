@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -137,6 +138,66 @@ func TestCancel(t *testing.T) {
 	s.wants(s.call(t.Context(), nil, "cancel", run), codes.ExitError, "",
 		"error: run unused-NS-SECONDS has ended: The run was stopped: it was cancelled. 16 deleted, 4 left alone.\n"+
 			"hint: to undo what it did: kubectl cleaner restore unused-NS-SECONDS   [E-RUN-006]\n")
+}
+
+// TestCancelRequest: a request that no run has answered yet begins a run as soon as it can, so who cancels the Cleaner
+// means it, too. Who names a run means that one.
+func TestCancelRequest(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	o := &operator{site: s, cleaner: c}
+	ask := func(value string) {
+		t.Helper()
+		must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+		c.Annotations = map[string]string{v1alpha1.RunRequestedAtAnnotation: value}
+		must(t, s.Update(t.Context(), c))
+	}
+	wants := func(cancels string, asks bool) {
+		t.Helper()
+		must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+		if _, got := c.Annotations[v1alpha1.RunRequestedAtAnnotation]; got != asks || c.Annotations[v1alpha1.CancelRunAnnotation] != cancels {
+			t.Errorf("the annotations are %q", c.Annotations)
+		}
+	}
+	const back = "the run of cleaner \"unused-NS\" that was asked for is taken back: it does not begin\n"
+	const cancelled = "run unused-NS-SECONDS of cleaner \"unused-NS\" is cancelled: it ends before its next object\n"
+	const ended = "the run ended; it has no record, so it touched nothing: kubectl describe cleaner unused-NS\n"
+	ask("one")
+	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", "note: there are no runs\n"+
+		"note: a run of Cleaner unused-NS was asked for and has not begun; to take it back: kubectl cleaner cancel unused-NS\n")
+	s.wants(s.call(t.Context(), nil, "cancel", c.Name), codes.ExitDone, "", back)
+	wants("", false)
+
+	busy := func(c *v1alpha1.Cleaner) {
+		c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: o.runName(), NominalTime: nominal, Trigger: v1alpha1.TriggerManual, RunRequest: "one"}
+		c.Status.LastHandledRunRequest = "one"
+	}
+	ends := meanwhile(func(waited int) {
+		if waited == 1 {
+			o.status(func(c *v1alpha1.Cleaner) { c.Status.ActiveRun = nil })
+		}
+	})
+	ask("two")
+	o.status(busy)
+	s.wants(s.call(t.Context(), ends, "cancel", o.runName()), codes.ExitDone, "", cancelled+
+		"note: another run of cleaner \"unused-NS\" was asked for and has not begun; to take it back: kubectl cleaner cancel unused-NS\n"+ended)
+	wants(o.runName(), true)
+
+	ask("three")
+	o.status(busy)
+	s.wants(s.call(t.Context(), ends, "cancel", c.Name), codes.ExitDone, "", back+cancelled+ended)
+	wants(o.runName(), false)
+
+	// A run that begins meanwhile answers the request: then it is the one to end.
+	ask("four")
+	s.kubeconfig = s.proxied(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPatch && c.Status.ActiveRun == nil {
+			o.status(func(c *v1alpha1.Cleaner) { busy(c); c.Status.LastHandledRunRequest = "four" })
+		}
+		return false
+	})
+	s.wants(s.call(t.Context(), ends, "cancel", c.Name), codes.ExitDone, "", cancelled+ended)
+	wants(o.runName(), true)
 }
 
 // TestRunAsksFirst: a run that deletes or changes objects is asked for only after a yes.

@@ -42,7 +42,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Long: "Ends an active run before its next object, and keeps a waiting run from starting, by an annotation on its Cleaner\n" +
 			"(" + v1alpha1.CancelRunAnnotation + "). What the run did stays done, is in its record, and can be restored. The Cleaner runs\n" +
 			"again when it is due. The annotation also works if another operator resumes the run.\n\n" +
-			"It is an error if the run has not ended after 10 seconds. If you name a Cleaner, its active or waiting run ends.",
+			"It is an error if the run has not ended after 10 seconds. If you name a Cleaner, its active or waiting run ends, and a\n" +
+			"run that was asked for and has not begun is taken back.",
 		Example: "  kubectl cleaner cancel unused-configmaps-1795230000\n  kubectl cleaner cancel unused-configmaps",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -84,41 +85,87 @@ func (o *options) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	cleaner, err := find(ctx, api, name[strings.LastIndex(name, "/")+1:]) // as kubectl prints it
+	name = name[strings.LastIndex(name, "/")+1:] // as kubectl prints it
+	cleaner, err := find(ctx, api, name)
 	if err != nil {
 		return err
 	}
-	run := cleaner.Status.ActiveRun.Name
 	if err := api.Intact(
 		ctx,
 		"no run was cancelled: what writes to a Cleaner now makes the loss of its fields last; to stop all acting: "+terminal.Program+" stop",
 	); err != nil {
 		return err
 	}
-	patch, err := json.Marshal(
-		map[string]any{"metadata": map[string]any{"annotations": map[string]string{v1alpha1.CancelRunAnnotation: run}}},
-	)
+	body, err := write(ctx, api, cleaner, name)
+	for try := 1; apierrors.IsConflict(err) && try < writeTries; try++ {
+		if cleaner, err = find(ctx, api, name); err != nil {
+			return err
+		}
+		body, err = write(ctx, api, cleaner, name)
+	}
 	if err != nil {
+		return cluster.RequestError("cancelling "+terminal.Quoted(name), err)
+	}
+	o.tell(cleaner, name)
+	if err := o.changed.Print(o.Session, body); err != nil || cleaner.Status.ActiveRun == nil {
 		return err
 	}
-	body, err := cluster.Send(
+	return o.await(ctx, api, cleaner.Name, cleaner.Status.ActiveRun.Name)
+}
+
+// writeTries is how often a request is taken back that something writes to the Cleaner meanwhile.
+const writeTries = 5
+
+// takesBack reports whether who cancels the name takes a request for a run back.
+func takesBack(cleaner *v1alpha1.Cleaner, name string) bool {
+	return name == cleaner.Name && cleaner.IsRunRequested()
+}
+
+// write cancels the run that goes on, if there is one, and takes back the request for another, if the Cleaner is named.
+// That fails if anything changed since: a run that has begun has answered the request.
+func write(ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cleaner, name string) ([]byte, error) {
+	metadata, annotations := map[string]any{}, map[string]any{}
+	metadata["annotations"] = annotations
+	if active := cleaner.Status.ActiveRun; active != nil {
+		annotations[v1alpha1.CancelRunAnnotation] = active.Name
+	}
+	if takesBack(cleaner, name) {
+		annotations[v1alpha1.RunRequestedAtAnnotation] = nil
+		metadata["resourceVersion"] = cleaner.ResourceVersion
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Send(
 		ctx,
 		api.Raw.Patch(types.MergePatchType).
 			AbsPath(cluster.CleanerPath(cleaner.Name)).
 			Param("fieldManager", cluster.FieldManager).
 			Body(patch),
 	)
-	if err != nil {
-		return cluster.RequestError("cancelling run "+run+" of cleaner "+terminal.Quoted(cleaner.Name), err)
-	}
-	fmt.Fprintf(o.ErrOut, "run %s of cleaner %q is cancelled: it ends before its next object\n", run, cleaner.Name)
-	if err := o.changed.Print(o.Session, body); err != nil {
-		return err
-	}
-	return o.await(ctx, api, cleaner.Name, run)
 }
 
-// find finds the Cleaner whose active run has the name, or that has the name itself.
+// tell says what was written.
+func (o *options) tell(cleaner *v1alpha1.Cleaner, name string) {
+	if takesBack(cleaner, name) {
+		fmt.Fprintf(o.ErrOut, "the run of cleaner %q that was asked for is taken back: it does not begin\n", cleaner.Name)
+	}
+	if active := cleaner.Status.ActiveRun; active != nil {
+		fmt.Fprintf(
+			o.ErrOut,
+			"run %s of cleaner %q is cancelled: it ends before its next object\n",
+			active.Name,
+			cleaner.Name,
+		)
+	}
+	if name != cleaner.Name && cleaner.IsRunRequested() {
+		o.Note("another run of cleaner %q was asked for and has not begun; to take it back: %s cancel %s",
+			cleaner.Name, terminal.Program, cleaner.Name)
+	}
+}
+
+// find finds the Cleaner whose active run has the name, or that has the name itself and a run to cancel.
 func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Cleaner, error) {
 	var found, named *v1alpha1.Cleaner
 	var active []string
@@ -128,7 +175,7 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 			active = append(active, run)
 		}
 		switch {
-		case run != "" && means(name, c, run):
+		case run != "" && means(name, c, run), takesBack(c, name):
 			found = c
 		case means(name, c, ptr.Deref(c.Status.Plan, v1alpha1.WaitingPlan{}).Run):
 			named = c // another run of it may be going on

@@ -55,8 +55,8 @@ func (o *options) now(
 		if cleaner != "" && c.Name != cleaner || !o.isChosen(c.Name) {
 			return
 		}
-		if why := c.Observing(o.Now()); why != "" && cleaner != "" {
-			notes = append(notes, "Cleaner "+c.Name+": "+why)
+		if cleaner != "" {
+			notes = append(notes, notesOf(c, o.Now())...)
 		}
 		off = cmp.Or(off, cluster.WhyOff(c))
 		if active := c.Status.ActiveRun; active != nil && !recorded[active.Name] {
@@ -71,6 +71,18 @@ func (o *options) now(
 		notes = append(notes, "Cleaners only report now, because "+off)
 	}
 	return waiting, notes
+}
+
+// notesOf are what to know about a Cleaner beside its runs.
+func notesOf(c *v1alpha1.Cleaner, now time.Time) (notes []string) {
+	if why := c.Observing(now); why != "" {
+		notes = append(notes, "Cleaner "+c.Name+": "+why)
+	}
+	if c.IsRunRequested() {
+		notes = append(notes, "a run of Cleaner "+c.Name+" was asked for and has not begun; to take it back: "+
+			terminal.Program+" cancel "+c.Name)
+	}
+	return notes
 }
 
 // print prints runs that have a record, and to people before them those that wait.
