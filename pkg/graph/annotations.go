@@ -21,10 +21,7 @@ var aboutItself = []string{
 // AnnotatedKinds are kinds whose objects may name ConfigMaps and Secrets in annotations, beside those with texts.
 var AnnotatedKinds = []schema.GroupKind{
 	volumeKind, claimKind, serviceAccountKind, roleKind, clusterRoleKind, storageClassKind,
-	{Kind: "Namespace"},
-	{Kind: "Node"},
 	{Group: rbacGroup, Kind: "RoleBinding"},
-	{Group: rbacGroup, Kind: "ClusterRoleBinding"},
 	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"},
 	{Group: "policy", Kind: "PodDisruptionBudget"},
 	{Group: "networking.k8s.io", Kind: "NetworkPolicy"},
