@@ -106,7 +106,8 @@ type Cascade struct {
 	namespaces map[string]string
 	ownersIn   map[string]bool
 	owners     map[types.UID]string
-	// nodes are the UIDs of the Nodes that are to be deleted, by name. The Pods of a Node go with it, and are not owned by it.
+	// nodes are the UIDs of the Nodes that are to be deleted, by name. The Pods of a Node go with it, although it does not
+	// own them.
 	nodes map[string]types.UID
 }
 
@@ -130,13 +131,18 @@ func (c *Cascade) Add(o object.Object, options *v1alpha1.DeleteOptions) {
 	c.owners[o.UID] = ""
 	c.ownersIn[o.Namespace] = true
 	c.Cluster = c.Cluster || o.Namespace == ""
-	if o.Kind.Group == "" && o.Kind.Kind == "Node" {
-		if c.nodes == nil {
-			c.nodes = map[string]types.UID{}
-		}
-		c.nodes[o.Name] = o.UID
-	}
+	c.addNode(o)
 	c.LookFor(kinds...)
+}
+
+func (c *Cascade) addNode(o object.Object) {
+	if o.Kind.Group != "" || o.Kind.Kind != "Node" {
+		return
+	}
+	if c.nodes == nil {
+		c.nodes = map[string]types.UID{}
+	}
+	c.nodes[o.Name] = o.UID
 }
 
 // LookFor adds kinds to look through if there is an owner at all.

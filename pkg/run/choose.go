@@ -42,8 +42,8 @@ func (r *Runner) choose(ctx context.Context, t *task) choice {
 	return c
 }
 
-// readCascade looks for objects that a Delete must leave alone, and would delete together with what it has chosen. Those
-// that could not be judged may be of any kind.
+// readCascade looks for objects that a Delete must leave alone, and would delete together with what it has chosen.
+// Those that could not be judged may be of any kind.
 func (s Read) readCascade(ctx context.Context, t *task, c choice) (*guard.Cascade, error) {
 	cascade := &guard.Cascade{Unjudged: c.view.unjudgedUIDs}
 	if t.action != v1alpha1.ActionDelete {

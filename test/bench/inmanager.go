@@ -91,7 +91,8 @@ func inManager(ctx context.Context, m *managed, c client.Client, l load, out io.
 		if err != nil {
 			return err
 		}
-		rows = append(rows, managerRow(fmt.Sprintf("a Scan of %d Pods, %s, peak", l.Pods, scan.name), peak, target{ownMB: scan.ownMB}))
+		name := fmt.Sprintf("a Scan of %d Pods, %s, peak", l.Pods, scan.name)
+		rows = append(rows, managerRow(name, peak, target{ownMB: scan.ownMB}))
 	}
 	return nil
 }

@@ -160,15 +160,14 @@ type need struct{ ratio, residentMB, ownMB, growth, server float64 }
 
 func (t target) verdict(n need) string {
 	var missed []string
-	if t.ratio > 0 && n.ratio > t.ratio {
+	over := func(needed, most float64) bool { return most > 0 && needed > most }
+	if over(n.ratio, t.ratio) {
 		missed = append(missed, "time")
 	}
-	if t.memoryMB > 0 && n.residentMB > float64(t.memoryMB) ||
-		t.ownMB > 0 && n.ownMB > float64(t.ownMB) ||
-		t.growth > 0 && n.growth > t.growth {
+	if over(n.residentMB, float64(t.memoryMB)) || over(n.ownMB, float64(t.ownMB)) || over(n.growth, t.growth) {
 		missed = append(missed, "memory")
 	}
-	if t.server > 0 && n.server > t.server {
+	if over(n.server, t.server) {
 		missed = append(missed, "server")
 	}
 	switch {

@@ -76,7 +76,9 @@ func readers() []variant {
 			proves: "What the API server itself needs to send all Pods: what the rows below have above it is ours.",
 		},
 		{
-			name: "Lua, per Pod", work: judgePods(script("succeeded")), target: target{ratio: 1.0, server: 0.8, orOneRequest: true},
+			name:   "Lua, per Pod",
+			work:   judgePods(script("succeeded")),
+			target: target{ratio: 1.0, server: 0.8, orOneRequest: true},
 			proves: "Whether judging every Pod with a script, in a limited child, takes no longer than reading them.",
 		},
 		{
