@@ -218,7 +218,9 @@ func TestStopIsTold(t *testing.T) {
 	})
 	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because all acting is stopped (incident 7)\n"+
 		"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
-	const note = "note: there are no runs\nnote: Cleaners only report now, because all acting is stopped (incident 7)\n"
+	const none = "note: there are no runs\n"
+	const waits = "note: a run of Cleaner unused-NS was asked for and has not begun; to take it back: kubectl cleaner cancel unused-NS\n"
+	const note = none + waits + "note: Cleaners only report now, because all acting is stopped (incident 7)\n"
 	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", note)
 	s.wants(s.call(t.Context(), nil, "runs", c.Name, "-o", "name"), codes.ExitDone, "", "")
 	until := metav1.NewTime(nominal.Add(1_000_000 * time.Hour))
@@ -227,7 +229,7 @@ func TestStopIsTold(t *testing.T) {
 	must(t, s.Update(t.Context(), c))
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = c.Observing(nominal.Time) })
 	own := "note: Cleaner unused-NS: " + c.Observing(nominal.Time) + "\n"
-	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", "note: there are no runs\n"+own)
+	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", none+own+waits)
 	if got := s.call(t.Context(), nil, "runs"); strings.Contains(got.errOut, "only report") {
 		t.Errorf("of one Cleaner among all is said: %s", got.errOut)
 	}
