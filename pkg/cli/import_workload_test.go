@@ -43,6 +43,7 @@ func TestImportRecognisesJanitor(t *testing.T) {
 	workload := fmt.Sprintf(janitorWorkload, "--include-namespaces=dev", "")
 	pod := strings.NewReplacer("apps/v1\nkind: Deployment", "v1\nkind: Pod", "  template:\n    spec:\n      containers:\n", "  containers:\n", "      -", "  -", "        ", "    ").Replace(workload)
 	other := strings.NewReplacer(image, "registry/kube-janitor/app:1", name, "name: web").Replace(workload)
+	owned := strings.NewReplacer("kind: Deployment", "kind: ReplicaSet", name, "name: kube-janitor, ownerReferences: [{kind: Deployment, name: kube-janitor}]").Replace(workload)
 	const assumed = "note: no workload of kube-janitor was given: its default flags are assumed"
 	const unknown = `standard input:1: warning: web: is not recognised as kube-janitor, and no other workload is`
 	for title, test := range map[string]struct {
@@ -53,6 +54,7 @@ func TestImportRecognisesJanitor(t *testing.T) {
 		"the name of the image": {strings.Replace(workload, image, "registry:5000/my/kube-janitor-fork@sha256:aa", 1), "in (dev)", "", codes.ExitDone},
 		"the container":         {strings.NewReplacer(name, "name: web", container, "name: kube-janitor-a", image, "app:1").Replace(workload), "in (dev)", "", codes.ExitDone},
 		"the workload":          {strings.Replace(workload, image, "app:1", 1), "in (dev)", "", codes.ExitDone},
+		"its own ReplicaSet":    {workload + "---\n" + owned, "in (dev)", "", codes.ExitDone},
 		"beside another one":    {other + "---\n" + workload, "in (dev)", "", codes.ExitDone},
 		"only another one":      {other, closed, unknown, codes.ExitPartial},
 		"the tag of an image":   {strings.Replace(other, "registry/kube-janitor/app:1", "app:kube-janitor", 1), closed, unknown, codes.ExitPartial},

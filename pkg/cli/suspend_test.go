@@ -16,6 +16,24 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
+// TestSuspendAfterALoss: an edit of whatever field would say that the fields which got lost are not wanted.
+func TestSuspendAfterALoss(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	o := &operator{site: s, cleaner: c}
+	o.status(func(c *v1alpha1.Cleaner) { c.Status.ObservedSpec = v1alpha1.Stamp(c.Generation, "another") })
+	for _, command := range []string{"suspend", "resume"} {
+		s.wants(s.call(t.Context(), nil, command, c.Name), codes.ExitError, "",
+			"error: cleaner \"unused-NS\" lost fields, so it does not run; spec.suspend was not changed: any edit would say that the rest is right\n"+
+				"hint: apply its manifest again; how it is now: kubectl get cleaner unused-NS -o yaml   [E-RUN-001]\n")
+	}
+	generation := c.Generation
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	if c.Generation != generation {
+		t.Error("it was edited")
+	}
+}
+
 func TestSuspendAndResumeOne(t *testing.T) {
 	s := newSite(t)
 	s.deployOperator(s.namespace)

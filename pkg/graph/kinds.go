@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// kindForm is how Sources write a kind. No group of one word is named like a version, but some groups begin with one:
+// kindForm is how Sources write a kind. No group ends in a word like a version, but some begin with one:
 // v2.edp.epam.com.
 var (
 	kindForm    = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9]*(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
@@ -45,7 +46,7 @@ func checkKinds(s Source, mistaken func(schema.GroupKind) error) error {
 	s.eachKind(func(field, kind string) {
 		of := schema.ParseGroupKind(kind)
 		switch {
-		case !kindForm.MatchString(kind) || versionForm.MatchString(of.Group):
+		case !kindForm.MatchString(kind) || versionForm.MatchString(of.Group[strings.LastIndexByte(of.Group, '.')+1:]):
 			errs = append(errs, fmt.Errorf(
 				"%s%q is no kind: write it with its group after a dot and without a version, as in ConfigMap or Deployment.apps",
 				field, kind))

@@ -30,10 +30,11 @@ references: entry 1 (Widget.example.com): references[0].to: "ConfigMap.v1" is no
 references of Widget.example.com: path "": path is missing: write which field holds the name, for example spec.secretName
 references of Widget.example.com: path "a[": there is no ] after "["`,
 		`- kind: apps/v1/Deployment
-  references: [{path: a, to: Secret.v1beta2}, {path: b, kindField: kind, kinds: [Secret, v1/ConfigMap, Role.RBAC, Unknown.example.com]}]`: `references: entry 1 (apps/v1/Deployment): "apps/v1/Deployment" is no kind: HOW
+  references: [{path: a, to: Secret.v1beta2}, {path: b, kindField: kind, kinds: [Secret, v1/ConfigMap, Role.RBAC, Shop.example.com.v1, Unknown.example.com]}]`: `references: entry 1 (apps/v1/Deployment): "apps/v1/Deployment" is no kind: HOW
 references: entry 1 (apps/v1/Deployment): references[0].to: "Secret.v1beta2" is no kind: HOW
 references: entry 1 (apps/v1/Deployment): references[1].kinds: "v1/ConfigMap" is no kind: HOW
 references: entry 1 (apps/v1/Deployment): references[1].kinds: "Role.RBAC" is no kind: HOW
+references: entry 1 (apps/v1/Deployment): references[1].kinds: "Shop.example.com.v1" is no kind: HOW
 references: entry 1 (apps/v1/Deployment): references[1].kinds: nobody knows Unknown.example.com`,
 		`- kind: Widget
   references: [{path: [a], to: Secret}]`: `references: entry 1 (Widget): references.path is a array: write a string`,

@@ -122,7 +122,11 @@ func (c *Cascade) Add(o object.Object, options *v1alpha1.DeleteOptions) {
 		return
 	}
 	kinds := Dependents(o.Kind.GroupKind(), options)
-	if len(kinds) == 0 || o.Kind.GroupKind() == pods.GroupKind() && len(o.Raw) > 0 && !hasEphemeralVolumes(o) {
+	if o.Kind.GroupKind() == pods.GroupKind() && len(o.Raw) > 0 && !hasEphemeralVolumes(o) {
+		kinds = nil
+	}
+	// Anything may own what could not be judged.
+	if len(kinds) == 0 && (len(c.Unjudged) == 0 || orphans(o.Kind.GroupKind(), options)) {
 		return
 	}
 	if c.owners == nil {

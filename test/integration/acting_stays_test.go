@@ -42,14 +42,15 @@ func TestOwnerOfWhatCouldNotBeJudgedStays(t *testing.T) {
 	upper := b.owned(widgetGroup+"/v1", "Widget", "upper", false, nil)
 	lower := b.owned(widgetGroup+"/v1", "Widget", "lower", false, nil, upper)
 	b.owned(widgetGroup+"/v1", "Widget", "gone", false, nil)
-	b.owned("v1", "ConfigMap", "odd", false, nil, lower)
+	plain := b.owned("v1", "Service", "plain", false, map[string]any{"spec": map[string]any{"ports": []any{map[string]any{"port": int64(80)}}}})
+	b.owned("v1", "ConfigMap", "odd", false, nil, lower, plain)
 	b.thing(schema.FromAPIVersionAndKind("v1", "ConfigMap"), "odd-too", map[string]any{"metadata": map[string]any{"namespace": held}})
 	named := kind("", "v1", "ConfigMap", "")
 	named.MatchConditions = []v1alpha1.MatchCondition{{Name: "odd", Expression: `object.metadata.name.startsWith("odd") && object.data.x == "y"`}}
 	namespaces := kind("", "v1", "Namespace", "")
 	namespaces.LabelFilters = []v1alpha1.LabelFilter{{Key: "stays", Operation: v1alpha1.OperationEqual, Value: &b.namespace}}
-	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind(widgetGroup, "v1", "Widget", b.namespace), named, namespaces), skips))
-	for name, found := range map[string]string{"upper": b.namespace + "/odd", "lower": b.namespace + "/odd", held: held + "/odd-too"} {
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind(widgetGroup, "v1", "Widget", b.namespace), named, namespaces, kind("", "v1", "Service", b.namespace)), skips))
+	for name, found := range map[string]string{"upper": b.namespace + "/odd", "plain": b.namespace + "/odd", "lower": b.namespace + "/odd", held: held + "/odd-too"} {
 		wantOutcome(t, run, name, v1alpha1.OutcomeProtected, "ConfigMap "+found+" would be deleted with it, and could not be judged")
 	}
 	wantOutcome(t, run, "gone", v1alpha1.OutcomeDeleted)

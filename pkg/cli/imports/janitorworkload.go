@@ -22,17 +22,12 @@ type container struct {
 	at string
 }
 
-// janitorsIn are the containers of a document that run kube-janitor. It is no workload if it has no containers.
+// janitorsIn are the containers of a document that run kube-janitor. It is no workload if it has no containers, or if
+// another workload owns it, which says the same.
 func janitorsIn(d *manifest.Document) (found []container, isWorkload bool) {
-	pod := "spec.template.spec"
-	switch d.Kind() {
-	case "Pod":
-		pod = "spec"
-	case "CronJob":
-		pod = "spec.jobTemplate.spec.template.spec"
-	}
+	pod := podOf(d)
 	_, list := d.Find(pod + ".containers")
-	if list == nil {
+	if list == nil || isOwned(d) {
 		return nil, false
 	}
 	var named []container
@@ -56,6 +51,22 @@ func janitorsIn(d *manifest.Document) (found []container, isWorkload bool) {
 		found = named
 	}
 	return found, true
+}
+
+// podOf is the field of a workload that says what its Pods are.
+func podOf(d *manifest.Document) string {
+	switch d.Kind() {
+	case "Pod":
+		return "spec"
+	case "CronJob":
+		return "spec.jobTemplate.spec.template.spec"
+	}
+	return "spec.template.spec"
+}
+
+func isOwned(d *manifest.Document) bool {
+	_, owners := d.Find("metadata.ownerReferences")
+	return owners != nil && len(owners.Content) > 0
 }
 
 // readFlags reads the flags of the one container that runs kube-janitor.

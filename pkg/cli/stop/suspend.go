@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -84,6 +85,11 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 	cleaner, err := api.Cleaner(ctx, name)
 	if err != nil {
 		return err
+	}
+	if cleaner.LostFields(cleaner.Status.ObservedSpec) {
+		return terminal.Fail(codes.RunNotReady,
+			fmt.Errorf("cleaner %q lost fields, so it does not run; spec.suspend was not changed: any edit would say that the rest is right", name),
+			"apply its manifest again; how it is now: kubectl get cleaner "+name+" -o yaml")
 	}
 	already := ""
 	if cleaner.IsSuspended() == suspend {
