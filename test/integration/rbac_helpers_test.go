@@ -50,6 +50,14 @@ func (g granted) must() bool {
 	return g.verb != "get" || g.name != "" || g.resource == "pods/log"
 }
 
+// doubts reports whether the right is to list what can only make a finding Weak: by an annotation, or by who has which right.
+func (g granted) doubts() bool {
+	return g.verb == "list" && (g.group == rbacv1.GroupName || slices.Contains([]string{
+		"persistentvolumes", "persistentvolumeclaims", "serviceaccounts", "storageclasses", "horizontalpodautoscalers",
+		"poddisruptionbudgets", "networkpolicies", "ingressclasses",
+	}, g.resource))
+}
+
 // grants are the verbs in the Roles of what was printed, each with its Role and the Role without it.
 func grants(t *testing.T, text string) (all []granted, roles []client.Object) {
 	t.Helper()

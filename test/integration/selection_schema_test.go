@@ -36,8 +36,8 @@ func (g *gadgets) haveInSpec(field string) {
 // awaitValid waits until the API server publishes a schema by which the Cleaner is valid, or is not.
 func (b *bench) awaitValid(c *v1alpha1.Cleaner, want string) {
 	b.t.Helper()
-	// The API server publishes the schema of a definition when it comes to it, which took over 30 s beside other tests.
-	must(b.t, wait.PollUntilContextTimeout(b.t.Context(), 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+	// The API server publishes the schema of a definition when it comes to it, which took over 2 minutes beside other tests.
+	must(b.t, wait.PollUntilContextTimeout(b.t.Context(), 100*time.Millisecond, 5*time.Minute, true, func(ctx context.Context) (bool, error) {
 		reason, _, err := b.runner.Check.Validate(ctx, c)
 		return reason == want, err
 	}))
