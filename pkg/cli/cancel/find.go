@@ -17,31 +17,51 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
+// candidates are what a name may mean.
+type candidates struct {
+	// ofRun is the Cleaner whose active run has the name, and named the one that has it itself, or whose plan has it.
+	ofRun, named *v1alpha1.Cleaner
+	active       []string
+}
+
+func (f *candidates) look(name string, c *v1alpha1.Cleaner) {
+	run := ptr.Deref(c.Status.ActiveRun, v1alpha1.ActiveRun{}).Name
+	if run != "" {
+		f.active = append(f.active, run)
+	}
+	switch {
+	case run != "" && name == run:
+		f.ofRun = c
+	case name == c.Name, name == ptr.Deref(c.Status.Plan, v1alpha1.WaitingPlan{}).Run:
+		f.named = c // another run of it may be going on
+	}
+}
+
+// meant is the Cleaner to write to: a run goes before a Cleaner of the same name. Nil if there is nothing to cancel.
+func (f *candidates) meant(name string) *v1alpha1.Cleaner {
+	if f.ofRun != nil || f.named == nil {
+		return f.ofRun
+	}
+	if f.named.Name == name && f.named.Status.ActiveRun != nil || takesBack(f.named, name) {
+		return f.named
+	}
+	return nil
+}
+
 // find finds the Cleaner whose active run has the name, or that has the name itself and a run to cancel.
 func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Cleaner, error) {
-	var found, named *v1alpha1.Cleaner
-	var active []string
-	err := cluster.List[v1alpha1.CleanerList](ctx, api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) {
-		run := ptr.Deref(c.Status.ActiveRun, v1alpha1.ActiveRun{}).Name
-		if run != "" {
-			active = append(active, run)
-		}
-		switch {
-		case run != "" && means(name, c, run), takesBack(c, name):
-			found = c
-		case means(name, c, ptr.Deref(c.Status.Plan, v1alpha1.WaitingPlan{}).Run):
-			named = c // another run of it may be going on
-		}
-	})
-	switch {
+	var f candidates
+	look := func(c *v1alpha1.Cleaner) { f.look(name, c) }
+	err := cluster.List[v1alpha1.CleanerList](ctx, api, cluster.CleanerPath(""), look)
+	switch cleaner := f.meant(name); {
 	case apierrors.IsNotFound(err):
 		return nil, api.NoCleaner(ctx, "")
 	case err != nil:
 		return nil, cluster.RequestError("listing the Cleaners", err)
-	case found != nil:
-		return found, nil
-	case named != nil:
-		return nil, nothingGoesOn(named)
+	case cleaner != nil:
+		return cleaner, nil
+	case f.named != nil:
+		return nil, nothingGoesOn(f.named)
 	}
 	if run, err := api.CleanerRun(ctx, name); err == nil {
 		return nil, hasEnded(run)
@@ -49,12 +69,9 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 	return nil, terminal.Fail(
 		codes.RunNotFound,
 		fmt.Errorf("there is no run %q that is going on", name),
-		activeHint(name, active),
+		activeHint(name, f.active),
 	)
 }
-
-// means reports whether a name is that of a Cleaner, or of a run of it.
-func means(name string, c *v1alpha1.Cleaner, run string) bool { return name == c.Name || name == run }
 
 // hasEnded says that a run has ended, and how.
 func hasEnded(run *v1alpha1.CleanerRun) error {
