@@ -216,3 +216,27 @@ func TestPreviewSaysWhatADumpLacks(t *testing.T) {
 		}
 	}
 }
+
+// The line of an error in the aggregated script is that of the file.
+func TestPreviewPlacesTheAggregatedScript(t *testing.T) {
+	dir := t.TempDir()
+	dump := writeFile(t, filepath.Join(dir, "dump"), "{apiVersion: v1, kind: ConfigMap, metadata: {namespace: shop, name: a}}")
+	path := writeFile(t, filepath.Join(dir, "a.yaml"), `apiVersion: apps.projectsveltos.io/v1alpha1
+kind: Cleaner
+metadata: {name: a}
+spec:
+  schedule: "0 3 * * *"
+  action: Scan
+  resourcePolicySet:
+    resourceSelectors: [{group: "", version: v1, kind: ConfigMap}]
+    aggregatedSelection: |
+      function evaluate()
+        return {resources = resources[1].none.more}
+      end
+`)
+	got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
+	want := "hint: fix the script at " + path + ":11; the Cleaner would touch nothing until then"
+	if !strings.Contains(got.errOut, want) || got.code != codes.ExitPartial {
+		t.Errorf("exit %d, want %q in:\n%s", got.code, want, got.errOut)
+	}
+}

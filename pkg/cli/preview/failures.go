@@ -38,6 +38,10 @@ func (j *job) incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview) err
 		f.Code, f.Hint = codes.ClusterForbidden, "the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER"
 	case unjudged != nil:
 		f.Hint = j.lookAt(cleaner, unjudged, "the Cleaner would touch nothing until then")
+	default:
+		if place := check.PlaceOf(j.documents[cleaner], cleaner, 0, found.Incomplete.Error()); place != "" {
+			f.Hint = "fix the script at " + place + "; the Cleaner would touch nothing until then"
+		}
 	}
 	return f
 }
