@@ -32,6 +32,8 @@ type Known struct {
 	removed map[schema.GroupVersionKind]int
 	// given are documents of OpenAPI v3.
 	given []object.JSON
+	// served are the versions of the given CustomResourceDefinitions, which have all that a cluster serves.
+	served map[schema.GroupKind][]string
 }
 
 // oldest is the oldest minor version of Kubernetes that is supported; docs/reference/versions.md names it.
@@ -45,7 +47,8 @@ func New() (*Known, error) {
 			return nil, fmt.Errorf("reading the built-in kinds: %w", err)
 		}
 	}
-	k := &Known{types: map[schema.GroupVersionKind]reflect.Type{}, removed: map[schema.GroupVersionKind]int{}}
+	k := &Known{types: map[schema.GroupVersionKind]reflect.Type{}, removed: map[schema.GroupVersionKind]int{},
+		served: map[schema.GroupKind][]string{}}
 	for gvk, typ := range scheme.AllKnownTypes() {
 		// What has no list is no resource, nor is what has no metadata, such as an APIGroup.
 		if _, ok := typ.FieldByName("ObjectMeta"); ok && scheme.Recognizes(gvk.GroupVersion().WithKind(gvk.Kind+"List")) {
@@ -88,6 +91,10 @@ func (k *Known) Wrong(gvk schema.GroupVersionKind) (message, hint string) {
 	if near := k.misspeltGiven(gvk); near != "" && !ok {
 		return fmt.Sprintf("the given schemas have no kind %s in group %s; did you mean %s?",
 			gvk.Kind, gvk.Group, terminal.Quoted(near)), ""
+	}
+	if versions := k.served[gvk.GroupKind()]; len(versions) > 0 && !slices.Contains(versions, gvk.Version) {
+		return fmt.Sprintf("the given CustomResourceDefinition serves no version %s of %s in group %s",
+			gvk.Version, gvk.Kind, gvk.Group), "it serves " + terminal.AndList(versions)
 	}
 	if ok || !k.isBuiltIn(gvk.Group) && !isRemoved || k.Schema(gvk) != nil {
 		return "", ""

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
@@ -47,11 +48,9 @@ func Read(s *terminal.Session, paths []string) (*Known, error) {
 func (k *Known) add(d *manifest.Document, named bool) error {
 	switch {
 	case d.Kind() == "CustomResourceDefinition":
-		documents, err := definition(d.Raw)
-		if err != nil {
+		if err := k.define(d.Raw); err != nil {
 			return terminal.Fail(codes.SchemaWrong, fmt.Errorf("%s:%d: %w", d.File, d.Line, err), "")
 		}
-		k.given = append(k.given, documents...)
 	case object.JSON(d.Raw).At("components", "schemas") != nil:
 		k.given = append(k.given, d.Raw)
 	case named:
@@ -61,37 +60,43 @@ func (k *Known) add(d *manifest.Document, named bool) error {
 	return nil
 }
 
-// definition makes documents of OpenAPI v3 of a CustomResourceDefinition, one for each version.
-func definition(raw []byte) (documents []object.JSON, err error) {
+// define adds a CustomResourceDefinition as documents of OpenAPI v3, one for each version that is served.
+func (k *Known) define(raw []byte) error {
 	var crd struct {
 		Spec struct {
 			Group    string
 			Names    struct{ Kind string }
 			Versions []struct {
 				Name   string
+				Served *bool
 				Schema struct{ OpenAPIV3Schema map[string]any }
 			}
 		}
 	}
 	if err := json.Unmarshal(raw, &crd); err != nil {
-		return nil, fmt.Errorf("reading the CustomResourceDefinition: %w", err)
+		return fmt.Errorf("reading the CustomResourceDefinition: %w", err)
 	}
+	kind := schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
 	for _, version := range crd.Spec.Versions {
+		if !ptr.Deref(version.Served, true) {
+			continue
+		}
 		definition := version.Schema.OpenAPIV3Schema
 		if definition == nil {
 			definition = map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 		}
 		definition["x-kubernetes-group-version-kind"] = []map[string]string{
-			{"group": crd.Spec.Group, "version": version.Name, "kind": crd.Spec.Names.Kind},
+			{"group": kind.Group, "version": version.Name, "kind": kind.Kind},
 		}
 		schemas := map[string]any{"it": definition}
 		document, err := json.Marshal(map[string]any{"components": map[string]any{"schemas": schemas}})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		documents = append(documents, document)
+		k.given = append(k.given, document)
+		k.served[kind] = append(k.served[kind], version.Name)
 	}
-	return documents, nil
+	return nil
 }
 
 // misspeltGiven is the kind of the given schemas that one of the same group is in another case, or in the plural. A
