@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -28,18 +29,17 @@ var groupOrder = []string{
 	"storage.k8s.io",
 }
 
-// builtIn are the kinds of Kubernetes, each in the version that its group prefers and has it.
+// builtIn are the kinds of Kubernetes, each in its newest version that is final, if it has one: clusters serve no others
+// for ever.
 func builtIn() []schema.GroupVersionKind {
 	best := map[schema.GroupKind]schema.GroupVersionKind{}
-	scheme := clientgoscheme.Scheme
-	for gvk := range scheme.AllKnownTypes() {
+	for gvk := range clientgoscheme.Scheme.AllKnownTypes() {
 		if gvk.Version == "__internal" || gvk.Group == "extensions" || strings.HasSuffix(gvk.Kind, "List") ||
 			strings.HasSuffix(gvk.Kind, "Options") {
 			continue
 		}
-		versions := scheme.PrioritizedVersionsForGroup(gvk.Group)
 		known, ok := best[gvk.GroupKind()]
-		if !ok || slices.Index(versions, gvk.GroupVersion()) < slices.Index(versions, known.GroupVersion()) {
+		if !ok || version.CompareKubeAwareVersionStrings(gvk.Version, known.Version) > 0 {
 			best[gvk.GroupKind()] = gvk
 		}
 	}
