@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/doctor"
 )
 
@@ -44,6 +45,19 @@ func TestDoctorLetsNobodyEditWhileFieldsAreDropped(t *testing.T) {
 			t.Errorf("the ways out of the check %s are %q, want %q", check, got, want)
 		}
 	}
+}
+
+// TestStopWhileFieldsAreDropped: the API server drops also what a Cleaner would say of the stop.
+func TestStopWhileFieldsAreDropped(t *testing.T) {
+	c := newClinic(t)
+	defer c.alter(func(v *apiextensionsv1.CustomResourceDefinitionVersion) {
+		delete(v.Schema.OpenAPIV3Schema.Properties["spec"].Properties, "storeResourcePath")
+	})()()
+	got := c.call(t.Context(), nil, "stop", "-n", c.namespace)
+	if got.code != codes.ExitDone || !strings.Contains(got.errOut, "whether the operator knows of it could not be seen: ") {
+		t.Errorf("exit %d:\n%s", got.code, got.errOut)
+	}
+	c.call(t.Context(), nil, "resume", "-n", c.namespace)
 }
 
 // checked are all lines.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // TestSuspendAfterALoss: an edit of whatever field would say that the fields which got lost are not wanted.
@@ -64,7 +65,7 @@ func TestSuspendAndResumeOne(t *testing.T) {
 		"note: 1 Cleaner is suspended, each by itself: unused-NS; to resume one: kubectl cleaner resume NAME\n")
 	isSuspended(true)
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = "all acting is stopped (incident 7)" })
-	s.wants(s.call(t.Context(), nil, "resume", c.Name), codes.ExitDone, "",
+	s.wants(s.call(t.Context(), o.examines(metav1.ConditionTrue, "Valid"), "resume", c.Name), codes.ExitDone, "",
 		"cleaner \"unused-NS\" is not suspended any more: it runs when it is due; what was due meanwhile is not made up for\n"+
 			"note: Cleaners only report now, because all acting is stopped (incident 7); to let acting go on: kubectl cleaner resume, without a name\n"+fluxTakesItBack)
 	isSuspended(false)
@@ -92,6 +93,35 @@ func TestSuspendAndResumeOne(t *testing.T) {
 		"cleaner \"unused-NS\" is suspended: it does not run by its schedule\nnote: the run unused-NS-SECONDS goes on; to end it: kubectl cleaner cancel unused-NS-SECONDS\n"+fluxTakesItBack+
 			"error: there is no cleaner \"unused-NSs\" in the cluster\nhint: did you mean \"unused-NS\"?   [E-CLU-002]\n")
 	isSuspended(true)
+}
+
+// examines is an operator that says whether the Cleaner is ready when somebody has waited once.
+func (o *operator) examines(ready metav1.ConditionStatus, reason string) func(*terminal.Options) {
+	return meanwhile(func(waited int) {
+		if waited == 1 {
+			o.status(func(c *v1alpha1.Cleaner) {
+				c.Status.Conditions = []metav1.Condition{{
+					Type: v1alpha1.ConditionReady, Status: ready, Reason: reason,
+					Message: "why.", ObservedGeneration: c.Generation, LastTransitionTime: metav1.Now(),
+				}}
+			})
+		}
+	})
+}
+
+// TestResumeSaysWhetherItIsReady: while a Cleaner is suspended, its condition Ready says nothing of its kind and
+// account.
+func TestResumeSaysWhetherItIsReady(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	o := &operator{site: s, cleaner: c}
+	s.call(t.Context(), nil, "suspend", c.Name)
+	s.wants(s.call(t.Context(), o.examines(metav1.ConditionFalse, v1alpha1.ReasonUnknownKind), "resume", c.Name), codes.ExitDone, "",
+		"cleaner \"unused-NS\" is not suspended any more, but it is not ready: UnknownKind: why\n"+
+			"note: first correct the Cleaner: kubectl edit cleaner unused-NS\n")
+	s.call(t.Context(), nil, "suspend", c.Name)
+	s.wants(s.call(t.Context(), meanwhile(nothing), "resume", c.Name), codes.ExitDone, "", "cleaner \"unused-NS\" is not suspended any more\n"+
+		"note: the operator has not looked at it yet; whether it is ready: kubectl get cleaner unused-NS\n")
 }
 
 func TestCancel(t *testing.T) {

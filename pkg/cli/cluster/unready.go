@@ -11,11 +11,17 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
+// Examined reports whether the operator has looked at a Cleaner as it stands now.
+func Examined(c *v1alpha1.Cleaner) bool {
+	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
+	return ready != nil && ready.ObservedGeneration == c.Generation
+}
+
 // Unready says why the operator does not run a Cleaner as it stands now, also when somebody asks for a run, and what to
 // do first. Both are empty when it runs it, or has not looked at it yet.
 func Unready(c *v1alpha1.Cleaner) (why, wayOut string) {
 	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
-	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != c.Generation ||
+	if !Examined(c) || ready.Status == metav1.ConditionTrue ||
 		// older operators say False of a suspended one
 		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted {
 		return "", ""

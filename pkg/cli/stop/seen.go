@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/schema"
 )
 
 // seenPatience is how long the operator may take to say that it knows of a stop. It needs about a second.
@@ -23,7 +24,7 @@ const seenPatience = 10 * time.Second
 
 // acknowledged waits until a Cleaner's status says what the operator says when it has read the annotation, and fails
 // when none does. Then the annotation may be on a namespace that the operator does not look at. unseen says why it
-// cannot be seen.
+// cannot be seen, for instance because the CRD of another tool drops what Cleaners would say.
 func (o *options) acknowledged(
 	parent context.Context,
 	api *cluster.Client,
@@ -31,6 +32,9 @@ func (o *options) acknowledged(
 ) (unseen string, err error) {
 	ctx, cancel := context.WithTimeout(parent, seenPatience+cluster.Rewatch)
 	defer cancel()
+	if lacks, err := api.Lacks(ctx); err == nil && lacks != "" && !schema.IsUnread(lacks) { // also status.dryRunReason is not kept then
+		return lacks, nil
+	}
 	var reasons []string
 	for waited := time.Duration(0); ; waited += cluster.Rewatch {
 		var all said

@@ -31,6 +31,8 @@ type options struct {
 	namespace string
 	selector  string
 	changed   cluster.Changed
+	// waited is how long resume waited for the operator so far.
+	waited time.Duration
 }
 
 // Command is what users call.

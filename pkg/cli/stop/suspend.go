@@ -5,9 +5,11 @@ package stop
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -96,7 +98,7 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 		already = " already"
 		err = o.changed.PrintRead(ctx, o.Session, api, cluster.CleanerPath(cleaner.Name))
 	} else {
-		err = o.patch(ctx, api, cleaner.Name, suspend)
+		cleaner, err = o.patch(ctx, api, cleaner, suspend)
 	}
 	if err != nil {
 		return err
@@ -104,7 +106,7 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 	if suspend {
 		o.tellSuspended(cleaner, already)
 	} else {
-		o.tellResumed(cleaner, already)
+		o.tellResumed(o.examined(ctx, api, cleaner), already)
 	}
 	if by := cluster.ManagedBy(cleaner); by != "" && already == "" {
 		o.Note(
@@ -116,8 +118,11 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 	return nil
 }
 
-// patch sets spec.suspend, and prints the Cleaner for -o.
-func (o *options) patch(ctx context.Context, api *cluster.Client, name string, suspend bool) error {
+// patch sets spec.suspend, prints the Cleaner for -o, and returns it as it is then.
+func (o *options) patch(
+	ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cleaner, suspend bool,
+) (*v1alpha1.Cleaner, error) {
+	name := cleaner.Name
 	body, err := cluster.Send(
 		ctx,
 		api.Raw.Patch(types.MergePatchType).
@@ -127,11 +132,34 @@ func (o *options) patch(ctx context.Context, api *cluster.Client, name string, s
 	)
 	switch {
 	case apierrors.IsNotFound(err):
-		return api.NoCleaner(ctx, name)
+		return nil, api.NoCleaner(ctx, name)
 	case err != nil:
-		return cluster.RequestError(fmt.Sprintf("changing spec.suspend of cleaner %q", name), err)
+		return nil, cluster.RequestError(fmt.Sprintf("changing spec.suspend of cleaner %q", name), err)
 	}
-	return o.changed.Print(o.Session, body)
+	changed := &v1alpha1.Cleaner{}
+	if err := json.Unmarshal(body, changed); err != nil {
+		return nil, cluster.RequestError(fmt.Sprintf("changing spec.suspend of cleaner %q", name), err)
+	}
+	return changed, o.changed.Print(o.Session, body)
+}
+
+// examinePatience is how long the operator may take to say whether resumed Cleaners are ready. It needs about a second.
+const examinePatience = 5 * time.Second
+
+// examined is the Cleaner as soon as the operator has looked at what it is now. All Cleaners of a command share the
+// patience: without an operator, a hundred of them are not waited for one by one.
+func (o *options) examined(ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cleaner) *v1alpha1.Cleaner {
+	for ; !cluster.Examined(cleaner) && o.waited < examinePatience; o.waited += cluster.Rewatch {
+		select {
+		case <-o.Clock.After(cluster.Rewatch):
+		case <-ctx.Done():
+			return cleaner
+		}
+		if now, err := api.Cleaner(ctx, cleaner.Name); err == nil {
+			cleaner = now
+		}
+	}
+	return cleaner
 }
 
 func (o *options) tellSuspended(cleaner *v1alpha1.Cleaner, already string) {
@@ -157,6 +185,9 @@ func (o *options) tellResumed(cleaner *v1alpha1.Cleaner, already string) {
 		o.Note("%s", wayOut)
 	case already != "":
 		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended\n", cleaner.Name)
+	case !cluster.Examined(cleaner):
+		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended any more\n", cleaner.Name)
+		o.Note("the operator has not looked at it yet; whether it is ready: kubectl get cleaner %s", cleaner.Name)
 	default:
 		fmt.Fprintf(
 			o.ErrOut,
