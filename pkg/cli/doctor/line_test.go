@@ -113,8 +113,8 @@ func TestWhatAWebhookIsAskedAbout(t *testing.T) {
 			Operations: []admissionv1.OperationType{operation}, Rule: admissionv1.Rule{APIGroups: []string{group}, Resources: []string{resource}},
 		}}}
 	}
-	deletion := request{"apps", "deployments", admissionv1.Delete, ""}
-	status := request{"apps", "deployments/status", admissionv1.Update, ""}
+	deletion := request{"apps", "deployments", admissionv1.Delete, "", nil}
+	status := request{"apps", "deployments/status", admissionv1.Update, "", nil}
 	for name, test := range map[string]struct {
 		hook    *hook
 		request request
@@ -147,10 +147,10 @@ func TestWhomAWebhookRefuses(t *testing.T) {
 		Operations: []admissionv1.OperationType{admissionv1.Delete}, Rule: admissionv1.Rule{APIGroups: []string{""}, Resources: []string{"*"}},
 	}}}
 	refused := h.refused([]request{
-		{"", "pods", admissionv1.Delete, "what a does"},
-		{"", "pods", admissionv1.Delete, "what b does"},
-		{"", "pods", admissionv1.Delete, "what a does"},
-		{"", "pods", admissionv1.Update, "what c does"},
+		{"", "pods", admissionv1.Delete, "what a does", nil},
+		{"", "pods", admissionv1.Delete, "what b does", nil},
+		{"", "pods", admissionv1.Delete, "what a does", nil},
+		{"", "pods", admissionv1.Update, "what c does", nil},
 	})
 	if want := []string{"what a does", "what b does"}; !slices.Equal(refused, want) {
 		t.Errorf("it refuses %q, want %q", refused, want)

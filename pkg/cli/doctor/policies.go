@@ -67,9 +67,10 @@ func (p *patient) readPolicies(ctx context.Context) (*admission, error) {
 	return found, err
 }
 
-// matchesResources goes by the kinds and operations: labels and names are those of objects. Without rules, all match.
+// matchesResources goes by the kinds and operations, and by the labels of namespaces: other labels, and names, are those
+// of objects. Without rules, all match.
 func matchesResources(m *admissionv1.MatchResources, r request) bool {
-	if m == nil {
+	if m == nil || r.isLeftOut(m.NamespaceSelector) {
 		return false
 	}
 	isExcluded := slices.ContainsFunc(m.ExcludeResourceRules, func(rule admissionv1.NamedRuleWithOperations) bool {

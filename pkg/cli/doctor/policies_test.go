@@ -8,6 +8,7 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // rule is one of a policy.
@@ -22,10 +23,13 @@ func rule(group, resource string, operation admissionv1.OperationType, names ...
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	sent := []request{
-		{"", "configmaps", admissionv1.Delete, "what Cleaner a does (delete configmaps)"},
-		{"apps", "deployments", admissionv1.Update, "what Cleaner b does (update deployments)"},
+		{"", "configmaps", admissionv1.Delete, "what Cleaner a does (delete configmaps)", labels.Set{"env": "test"}},
+		{"apps", "deployments", admissionv1.Update, "what Cleaner b does (update deployments)", nil},
 	}
 	type rules = []admissionv1.NamedRuleWithOperations
+	in := func(env string) *admissionv1.MatchResources {
+		return &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"env": env}}}
+	}
 	const a, both = "what Cleaner a does (delete configmaps)", "what Cleaner a does (delete configmaps), what Cleaner b does (update deployments)"
 	for name, test := range map[string]struct {
 		policy, excluded rules
@@ -51,6 +55,13 @@ func TestRefusals(t *testing.T) {
 			nil,
 			&admissionv1.MatchResources{ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}},
 			a,
+		},
+		"a binding for the namespace": {rules{rule("*", "*", admissionv1.OperationAll)}, nil, in("test"), both},
+		"a binding for other namespaces": {
+			rules{rule("*", "*", admissionv1.OperationAll)},
+			nil,
+			in("live"),
+			"what Cleaner b does (update deployments)", // whose namespaces are not known
 		},
 	} {
 		constraints := &admissionv1.MatchResources{ResourceRules: test.policy, ExcludeResourceRules: test.excluded}

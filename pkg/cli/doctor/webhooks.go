@@ -14,6 +14,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
@@ -29,6 +30,8 @@ type hook struct {
 	rules        []admissionv1.RuleWithOperations
 	// narrowed is true when it looks at some objects or namespaces only.
 	narrowed bool
+	// namespaces are those whose requests the API server asks it about. Nil for all.
+	namespaces *metav1.LabelSelector
 }
 
 // request is what is sent to the API server.
@@ -37,6 +40,14 @@ type request struct {
 	operation       admissionv1.OperationType
 	// words say who sends it, and for what.
 	words string
+	// labels are those of the namespace that it is sent to. Nil when there is none, or they are not known.
+	labels labels.Set
+}
+
+// isLeftOut reports whether a selector of namespaces leaves out the one of the request.
+func (r request) isLeftOut(namespaces *metav1.LabelSelector) bool {
+	selector, err := metav1.LabelSelectorAsSelector(namespaces)
+	return namespaces != nil && r.labels != nil && err == nil && !selector.Matches(r.labels)
 }
 
 // webhooks looks for webhooks that refuse what the operator does, because what they call does not answer.
@@ -119,7 +130,7 @@ func (p *patient) hooks(ctx context.Context) (hooks []hook, err error) {
 				narrow := isNarrow(w.NamespaceSelector, w.ObjectSelector) || len(w.MatchConditions) > 0
 				hooks = append(
 					hooks,
-					hook{ref("ValidatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow},
+					hook{ref("ValidatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow, w.NamespaceSelector},
 				)
 			}
 		}
@@ -130,7 +141,7 @@ func (p *patient) hooks(ctx context.Context) (hooks []hook, err error) {
 				narrow := isNarrow(w.NamespaceSelector, w.ObjectSelector) || len(w.MatchConditions) > 0
 				hooks = append(
 					hooks,
-					hook{ref("MutatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow},
+					hook{ref("MutatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow, w.NamespaceSelector},
 				)
 			}
 		}
@@ -154,6 +165,7 @@ func (p *patient) hooks(ctx context.Context) (hooks []hook, err error) {
 // requests are those that the operator sends: for its own work, and for what Cleaners delete and change.
 func (p *patient) requests(ctx context.Context) []request {
 	var sent []request
+	known := map[string]labels.Set{}
 	for _, right := range p.own() {
 		operation, writes := map[string]admissionv1.OperationType{
 			"create": admissionv1.Create, "delete": admissionv1.Delete,
@@ -161,7 +173,7 @@ func (p *patient) requests(ctx context.Context) []request {
 		}[right.Verb]
 		if writes && !right.Optional {
 			words := fmt.Sprintf("what the operator does for itself (%s %s)", strings.ToLower(string(operation)), right.Resource)
-			sent = append(sent, request{right.Group, right.Resource, operation, words})
+			sent = append(sent, request{right.Group, right.Resource, operation, words, p.labelsOf(ctx, right.Namespace, known)})
 		}
 	}
 	for i := range p.cleaners {
@@ -185,6 +197,7 @@ func (p *patient) requests(ctx context.Context) []request {
 					kind.Resource,
 					operation,
 					fmt.Sprintf("what Cleaner %s does (%s %s)", c.Name, strings.ToLower(string(operation)), kind.Resource),
+					p.labelsOf(ctx, spec.Namespace, known),
 				},
 			)
 		}
@@ -192,9 +205,26 @@ func (p *patient) requests(ctx context.Context) []request {
 	return sent
 }
 
+// labelsOf are the labels of a namespace. Nil for none, or where they cannot be read: then a selector may mean it.
+func (p *patient) labelsOf(ctx context.Context, namespace string, known map[string]labels.Set) labels.Set {
+	if namespace == "" {
+		return nil
+	}
+	if of, asked := known[namespace]; asked {
+		return of
+	}
+	var found metav1.PartialObjectMetadata
+	if err := p.api.Read(ctx, "/api/v1/namespaces/"+namespace, &found); err == nil {
+		known[namespace] = labels.Set(found.Labels)
+	} else {
+		known[namespace] = nil
+	}
+	return known[namespace]
+}
+
 // matches reports whether the webhook is asked about a request.
 func (h *hook) matches(r request) bool {
-	return slices.ContainsFunc(h.rules, func(rule admissionv1.RuleWithOperations) bool { return r.isOf(&rule) })
+	return !r.isLeftOut(h.namespaces) && slices.ContainsFunc(h.rules, func(rule admissionv1.RuleWithOperations) bool { return r.isOf(&rule) })
 }
 
 // isOf reports whether a rule is about the request.
