@@ -3,7 +3,13 @@
 
 package cluster
 
-import "github.com/spf13/pflag"
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
 
 // BindAllNamespaces adds kubectl's -A to a command that looks into all namespaces unless -n is given. It changes
 // nothing by itself; with -n it is refused.
@@ -14,6 +20,22 @@ func BindAllNamespaces(flags *pflag.FlagSet, usage string) {
 // BindOperatorNamespace adds the operator's namespace to a command that is about the operator, and so about no other
 // namespace: -n is this one.
 func BindOperatorNamespace(flags *pflag.FlagSet, into *string) {
-	flags.StringVarP(into, "operator-namespace", "n", "",
+	flags.VarP((*namespaceName)(into), "operator-namespace", "n",
 		"the operator's namespace (default: where the operator's Deployment is)")
 }
+
+// namespaceName is the value of a flag that names a namespace: it becomes part of paths of the API server.
+type namespaceName string
+
+func (n *namespaceName) Set(value string) error {
+	if wrong := validation.IsDNS1123Label(value); value != "" && len(wrong) > 0 {
+		return errors.New("this cannot be the name of a namespace: " + strings.Join(wrong, "; "))
+	}
+	*n = namespaceName(value)
+	return nil
+}
+
+func (n *namespaceName) String() string { return string(*n) }
+
+// Type is what help shows.
+func (n *namespaceName) Type() string { return "string" }

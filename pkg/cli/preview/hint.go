@@ -51,7 +51,7 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 	case len(j.namespaces) > 0:
 		return "" // the operator would do more than "this"
 	case len(names) > 0:
-		return toRun(cleaner, found, names[0])
+		return j.toRun(cleaner, found, names[0])
 	case document == nil || len(j.files) != 1:
 		return ""
 	}
@@ -80,9 +80,11 @@ func (j *job) nextOf(cleaner *v1alpha1.Cleaner, found *result, document *manifes
 
 // toRun is how to have done what a preview of a Cleaner of the cluster shows. It is empty where nothing would be
 // done.
-func toRun(cleaner *v1alpha1.Cleaner, found *result, name string) string {
+func (j *job) toRun(cleaner *v1alpha1.Cleaner, found *result, name string) string {
 	why, wayOut := cluster.Unready(cleaner)
 	switch {
+	case j.drops:
+		return "no run begins now; this says what to do: " + terminal.Program + " doctor"
 	case why != "":
 		return fmt.Sprintf("the operator does not run this Cleaner (%s); %s", why, wayOut)
 	case found.Action != v1alpha1.ActionScan && found.WouldAct == 0:

@@ -48,6 +48,7 @@ func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cl
 			return nil, err
 		}
 		if err := j.self.Intact(ctx, ""); err != nil {
+			j.drops = true
 			j.Note("a run would do nothing at present, and the Cleaner may have lost fields that narrow it: %s", err)
 		}
 	}

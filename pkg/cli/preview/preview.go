@@ -130,6 +130,8 @@ type job struct {
 	// whether a Cleaner would touch nothing because of what is missing.
 	unknown int64
 	lacks   bool
+	// drops is whether the API server does not keep all fields of Cleaners: then no run begins.
+	drops bool
 	// patched are the objects of several Cleaners whose patches are shown after all rows.
 	patched []run.PreviewItem
 }

@@ -62,4 +62,10 @@ func TestHintForACleanerThatIsNotReady(t *testing.T) {
 			}
 		})
 	}
+
+	j := &job{options: &options{}, drops: true}
+	want := "no run begins now; this says what to do: kubectl cleaner doctor"
+	if got := j.next(&v1alpha1.Cleaner{}, &result{Action: v1alpha1.ActionScan, Considered: 1, Matched: 1}, []string{"a"}); got != want {
+		t.Errorf("while fields are dropped: got  %q\nwant %q", got, want)
+	}
 }
