@@ -6,6 +6,7 @@ package faults
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -41,8 +42,10 @@ func TestForgedAnswers(t *testing.T) {
 			if !slices.Contains(forgeries, kind.Name) {
 				continue
 			}
-			for _, resource := range []string{"cleanerruns", "secrets"} {
-				for _, verb := range []string{"get", "create", "update"} {
+			for resource, verbs := range map[string][]string{
+				"cleanerruns": {"get", "create", "update"}, "secrets": {"create", "update", "list"},
+			} {
+				for _, verb := range verbs {
 					for n := range 2 {
 						cases = append(cases, forged{action, kind, verb, resource, n})
 					}
@@ -56,6 +59,7 @@ func TestForgedAnswers(t *testing.T) {
 			return f.kind.Name != "empty object" && (f.n > 0 || f.action == v1alpha1.ActionDelete)
 		})
 	}
+	var came sync.Map // "get cleanerruns"
 	inParallel(t, s, cases, func(t *testing.T, namespace string, f forged) {
 		w := newWorld(t, s, namespace, f.action)
 		w.populate()
@@ -63,6 +67,7 @@ func TestForgedAnswers(t *testing.T) {
 		runner, proxy := s.newRunner(t)
 		proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
 			if c.Verb == f.verb && c.Resource == f.resource && c.Nth == f.n {
+				came.Store(f.verb+" "+f.resource, true)
 				return w.paged(c, f.kind.Fault)
 			}
 			return w.paged(c, nil)
@@ -77,5 +82,12 @@ func TestForgedAnswers(t *testing.T) {
 		if seen := w.check(t, "after the next operator"); len(seen.Records) != 1 || !seen.Records[0].Run.Status.Phase.Final() {
 			t.Errorf("the run came to no end: it is %s", phase(seen))
 		}
-	}, func() {})
+	}, func() {
+		for _, f := range cases { // a request that no run makes is no test
+			if _, is := came.Load(f.verb + " " + f.resource); !is {
+				t.Errorf("no run made the request: %s %s", f.verb, f.resource)
+				came.Store(f.verb+" "+f.resource, true)
+			}
+		}
+	})
 }
