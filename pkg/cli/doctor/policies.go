@@ -67,7 +67,7 @@ func (p *patient) readPolicies(ctx context.Context) (*admission, error) {
 	return found, err
 }
 
-// matchesResources goes by the kinds and operations, and by the labels of namespaces: other labels, and names, are those
+// matchesResources goes by the kinds, the operations and the labels of namespaces. Other labels, and names, are those
 // of objects. Without rules, all match.
 func matchesResources(m *admissionv1.MatchResources, r request) bool {
 	if m == nil || r.isLeftOut(m.NamespaceSelector) {

@@ -130,7 +130,10 @@ func (p *patient) hooks(ctx context.Context) (hooks []hook, err error) {
 				narrow := isNarrow(w.NamespaceSelector, w.ObjectSelector) || len(w.MatchConditions) > 0
 				hooks = append(
 					hooks,
-					hook{ref("ValidatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow, w.NamespaceSelector},
+					hook{
+						ref("ValidatingWebhookConfiguration", c.Name), w.Name,
+						w.ClientConfig.Service, w.Rules, narrow, w.NamespaceSelector,
+					},
 				)
 			}
 		}
@@ -141,7 +144,10 @@ func (p *patient) hooks(ctx context.Context) (hooks []hook, err error) {
 				narrow := isNarrow(w.NamespaceSelector, w.ObjectSelector) || len(w.MatchConditions) > 0
 				hooks = append(
 					hooks,
-					hook{ref("MutatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow, w.NamespaceSelector},
+					hook{
+						ref("MutatingWebhookConfiguration", c.Name), w.Name,
+						w.ClientConfig.Service, w.Rules, narrow, w.NamespaceSelector,
+					},
 				)
 			}
 		}
@@ -173,7 +179,8 @@ func (p *patient) requests(ctx context.Context) []request {
 		}[right.Verb]
 		if writes && !right.Optional {
 			words := fmt.Sprintf("what the operator does for itself (%s %s)", strings.ToLower(string(operation)), right.Resource)
-			sent = append(sent, request{right.Group, right.Resource, operation, words, p.labelsOf(ctx, right.Namespace, known)})
+			of := p.labelsOf(ctx, right.Namespace, known)
+			sent = append(sent, request{right.Group, right.Resource, operation, words, of})
 		}
 	}
 	for i := range p.cleaners {
@@ -224,7 +231,8 @@ func (p *patient) labelsOf(ctx context.Context, namespace string, known map[stri
 
 // matches reports whether the webhook is asked about a request.
 func (h *hook) matches(r request) bool {
-	return !r.isLeftOut(h.namespaces) && slices.ContainsFunc(h.rules, func(rule admissionv1.RuleWithOperations) bool { return r.isOf(&rule) })
+	is := func(rule admissionv1.RuleWithOperations) bool { return r.isOf(&rule) }
+	return !r.isLeftOut(h.namespaces) && slices.ContainsFunc(h.rules, is)
 }
 
 // isOf reports whether a rule is about the request.

@@ -29,8 +29,8 @@ var groupOrder = []string{
 	"storage.k8s.io",
 }
 
-// builtIn are the kinds of Kubernetes, each in its newest version that is final, if it has one: clusters serve no others
-// for ever.
+// builtIn are the kinds of Kubernetes, each in its newest final version, if it has one: clusters serve no others for
+// ever.
 func builtIn() []schema.GroupVersionKind {
 	best := map[schema.GroupKind]schema.GroupVersionKind{}
 	for gvk := range clientgoscheme.Scheme.AllKnownTypes() {

@@ -47,8 +47,10 @@ func New() (*Known, error) {
 			return nil, fmt.Errorf("reading the built-in kinds: %w", err)
 		}
 	}
-	k := &Known{types: map[schema.GroupVersionKind]reflect.Type{}, removed: map[schema.GroupVersionKind]int{},
-		served: map[schema.GroupKind][]string{}}
+	k := &Known{
+		types: map[schema.GroupVersionKind]reflect.Type{}, removed: map[schema.GroupVersionKind]int{},
+		served: map[schema.GroupKind][]string{},
+	}
 	for gvk, typ := range scheme.AllKnownTypes() {
 		// What has no list is no resource, nor is what has no metadata, such as an APIGroup.
 		if _, ok := typ.FieldByName("ObjectMeta"); ok && scheme.Recognizes(gvk.GroupVersion().WithKind(gvk.Kind+"List")) {
@@ -88,13 +90,8 @@ func (k *Known) Schema(gvk schema.GroupVersionKind) *spec.Schema {
 func (k *Known) Wrong(gvk schema.GroupVersionKind) (message, hint string) {
 	minor, isRemoved := k.removed[gvk]
 	_, ok := k.types[gvk]
-	if near := k.misspeltGiven(gvk); near != "" && !ok {
-		return fmt.Sprintf("the given schemas have no kind %s in group %s; did you mean %s?",
-			gvk.Kind, gvk.Group, terminal.Quoted(near)), ""
-	}
-	if versions := k.served[gvk.GroupKind()]; len(versions) > 0 && !slices.Contains(versions, gvk.Version) {
-		return fmt.Sprintf("the given CustomResourceDefinition serves no version %s of %s in group %s",
-			gvk.Version, gvk.Kind, gvk.Group), "it serves " + terminal.AndList(versions)
+	if message, hint := k.wrongGiven(gvk); message != "" {
+		return message, hint
 	}
 	if ok || !k.isBuiltIn(gvk.Group) && !isRemoved || k.Schema(gvk) != nil {
 		return "", ""
@@ -116,6 +113,23 @@ func (k *Known) Wrong(gvk schema.GroupVersionKind) (message, hint string) {
 		return message + "; did you mean " + terminal.Quoted(near) + "?", ""
 	}
 	return message + "; did you mean " + terminal.Quoted(near) + "?", near + " is in " + terminal.OrList(written(places))
+}
+
+// wrongGiven is Wrong by the given schemas: they have the kind in another case, in the plural, or not in the version.
+func (k *Known) wrongGiven(gvk schema.GroupVersionKind) (message, hint string) {
+	if _, is := k.types[gvk]; is {
+		return "", ""
+	}
+	if near := k.misspeltGiven(gvk); near != "" {
+		return fmt.Sprintf("the given schemas have no kind %s in group %s; did you mean %s?",
+			gvk.Kind, gvk.Group, terminal.Quoted(near)), ""
+	}
+	versions := k.served[gvk.GroupKind()]
+	if len(versions) == 0 || slices.Contains(versions, gvk.Version) {
+		return "", ""
+	}
+	return fmt.Sprintf("the given CustomResourceDefinition serves no version %s of %s in group %s",
+		gvk.Version, gvk.Kind, gvk.Group), "it serves " + terminal.AndList(versions)
 }
 
 // isBuiltIn reports whether all kinds of a group are known. Some people write the core group by its name.

@@ -32,7 +32,7 @@ func (o *options) acknowledged(
 ) (unseen string, err error) {
 	ctx, cancel := context.WithTimeout(parent, seenPatience+cluster.Rewatch)
 	defer cancel()
-	if lacks, err := api.Lacks(ctx); err == nil && lacks != "" && !schema.IsUnread(lacks) { // also status.dryRunReason is not kept then
+	if lacks := dropped(ctx, api); lacks != "" {
 		return lacks, nil
 	}
 	var reasons []string
@@ -58,6 +58,16 @@ func (o *options) acknowledged(
 		return "", context.Cause(parent)
 	}
 	return "", notSeen(namespace, reasons, err)
+}
+
+// dropped says which fields of Cleaners the API server does not keep: then it does not keep either what they would say
+// of a stop.
+func dropped(ctx context.Context, api *cluster.Client) string {
+	lacks, err := api.Lacks(ctx)
+	if err != nil || schema.IsUnread(lacks) {
+		return ""
+	}
+	return lacks
 }
 
 // answer looks for the words of a stop. It is known when Cleaners say them, or when they will not; unseen says why not.
