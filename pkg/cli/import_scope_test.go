@@ -5,6 +5,8 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,5 +37,44 @@ func TestImportOfClusterScopedKinds(t *testing.T) {
 	}
 	if want := "marked: metadata.annotations: are not read: kube-janitor looks only at Namespaces and at kinds"; !strings.Contains(got.errOut, want) {
 		t.Errorf("%q is not in:\n%s", want, got.errOut)
+	}
+}
+
+// TestImportOfNamespacesThemselves: Kyverno takes a Namespace to be in itself, and obeys the scope of rules.
+func TestImportOfNamespacesThemselves(t *testing.T) {
+	t.Parallel()
+	const (
+		cleanup  = "apiVersion: kyverno.io/v2\nkind: ClusterCleanupPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n"
+		deleting = "apiVersion: policies.kyverno.io/v1\nkind: DeletingPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
+			"  matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], resources: [namespaces, configmaps], scope: %s}]%s}\n" +
+			"  conditions: [{name: all, expression: 'true'}]\n"
+		objects = "{apiVersion: v1, kind: Namespace, metadata: {name: prod-1}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: pr-1}}\n---\n" +
+			"{apiVersion: v1, kind: ConfigMap, metadata: {namespace: pr-1, name: a}}\n"
+	)
+	dir := t.TempDir()
+	dump := writeFile(t, filepath.Join(dir, "dump.yaml"), objects)
+	for name, test := range map[string]struct{ policy, want string }{
+		"excluded":       {cleanup + "  match: {any: [{resources: {kinds: [Namespace]}}]}\n  exclude: {any: [{resources: {namespaces: ['prod-*', shop]}}]}\n", "Namespace/pr-1"},
+		"matched":        {cleanup + "  match: {any: [{resources: {kinds: [Namespace], namespaces: ['pr-*']}}]}\n", "Namespace/pr-1"},
+		"one of several": {cleanup + "  match: {any: [{resources: {kinds: [Namespace, ConfigMap], namespaces: [pr-1]}}]}\n", "ConfigMap/pr-1/a Namespace/pr-1"},
+		"namespaced":     {fmt.Sprintf(deleting, "Namespaced", ""), "ConfigMap/pr-1/a"},
+		"cluster-scoped": {fmt.Sprintf(deleting, "Cluster", ""), "Namespace/pr-1 Namespace/prod-1"},
+		"of any scope":   {fmt.Sprintf(deleting, "'*'", ""), "ConfigMap/pr-1/a Namespace/pr-1 Namespace/prod-1"},
+		"excluded by scope": {
+			fmt.Sprintf(deleting, "'*'", ", excludeResourceRules: [{apiGroups: [''], apiVersions: [v1], resources: ['*'], scope: Namespaced}]"),
+			"Namespace/pr-1 Namespace/prod-1",
+		},
+	} {
+		imported := call(t.Context(), t, test.policy, nil, "import", "kyverno", "-")
+		if imported.code != codes.ExitDone {
+			t.Errorf("%s: exit %d:\n%s", name, imported.code, imported.errOut)
+			continue
+		}
+		got := call(t.Context(), t, imported.out, nil, "preview", "-f", "-", "--from", dump, "-o", "name")
+		found := strings.Fields(got.out)
+		slices.Sort(found)
+		if strings.Join(found, " ") != test.want {
+			t.Errorf("%s: it selects %q, want %q:\n%s%s", name, found, test.want, imported.out, got.errOut)
+		}
 	}
 }

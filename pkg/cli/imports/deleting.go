@@ -8,9 +8,12 @@ import (
 	"regexp"
 	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 )
@@ -36,6 +39,19 @@ type constraints struct {
 
 type resourceRule struct {
 	APIGroups, APIVersions, Resources, ResourceNames []string
+	Scope                                            admissionv1.ScopeType
+}
+
+// isFor reports whether the scope of a rule lets it be about a kind. As for the API server's policies, a Namespace is
+// cluster-scoped.
+func (r *resourceRule) isFor(kind schema.GroupKind) bool {
+	switch r.Scope {
+	case admissionv1.ClusterScope:
+		return dump.IsClusterScoped(kind)
+	case admissionv1.NamespacedScope:
+		return !dump.IsClusterScoped(kind)
+	}
+	return true
 }
 
 // deleting is a DeletingPolicy, with its CEL as it is.
@@ -145,6 +161,9 @@ func (p *policy) ruled(m *constraints) (selectors []v1alpha1.ResourceSelector) {
 						"write a selector for it by hand")
 					continue
 				}
+				if !rule.isFor(kind.GroupKind()) {
+					continue
+				}
 				if len(rule.APIVersions) == 1 && rule.APIVersions[0] != "*" {
 					kind.Version = rule.APIVersions[0]
 				}
@@ -174,14 +193,19 @@ func notEmpty(s *metav1.LabelSelector) *metav1.LabelSelector {
 	return s
 }
 
+// names reports whether a group and a resource of a rule are a kind.
+func (p *policy) names(rule *resourceRule, group, plural string, kind schema.GroupKind) bool {
+	named, ok := p.kinds.resource(group, plural)
+	is := ok && named.GroupKind() == kind || plural == "*" && (group == "*" || group == kind.Group)
+	return is && rule.isFor(kind)
+}
+
 // leftOut takes out of a selector what excludeResourceRules name. It is false when nothing is left.
 func (p *policy) leftOut(s *v1alpha1.ResourceSelector, rules []resourceRule) bool {
 	for _, rule := range rules {
 		for _, group := range rule.APIGroups {
 			for _, plural := range rule.Resources {
-				kind, ok := p.kinds.resource(group, plural)
-				is := ok && kind.Group == s.Group && kind.Kind == s.Kind || plural == "*" && (group == "*" || group == s.Group)
-				if !is {
+				if !p.names(&rule, group, plural, schema.GroupKind{Group: s.Group, Kind: s.Kind}) {
 					continue
 				}
 				names := matchesAny("object.metadata.name", rule.ResourceNames)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/jmespath"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 )
 
 // without takes what exclude names out of the selectors.
@@ -109,7 +110,7 @@ func (p *policy) excluded(
 		if !p.ofKind(s, f.Resources.Kinds) {
 			return "", false
 		}
-		part := v1alpha1.ResourceSelector{Kind: s.Kind}
+		part := v1alpha1.ResourceSelector{Group: s.Group, Kind: s.Kind}
 		within := p.narrowExcluded(&part, f, name)
 		for _, c := range part.MatchConditions {
 			all = append(all, "("+c.Expression+")")
@@ -161,7 +162,7 @@ func (p *policy) narrowExcluded(s *v1alpha1.ResourceSelector, f placed, name str
 		f.Resources.NamespaceSelector = nil
 		within = append(within, "true")
 	}
-	if names := f.Resources.Namespaces; len(names) > 0 {
+	if names := f.Resources.Namespaces; len(names) > 0 && !guard.IsNamespace(s.Group, s.Kind) { // narrow does those
 		within = append(within, "(has(object.metadata.namespace) && ("+matchesAny("object.metadata.namespace", names)+"))")
 		f.Resources.Namespaces = nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/jmespath"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 )
 
 // narrow adds to a selector what a filter asks for besides the kind. It returns the requirements of namespaces.
@@ -32,7 +33,9 @@ func (p *policy) narrow(s *v1alpha1.ResourceSelector, f placed) (within []string
 		}
 	}
 	add("name", matchesAny("object.metadata.name", r.allNames()))
-	if anyWildcard(r.Namespaces) {
+	if guard.IsNamespace(s.Group, s.Kind) { // Kyverno takes a Namespace to be in itself
+		add("namespace", matchesAny("object.metadata.name", r.Namespaces))
+	} else if anyWildcard(r.Namespaces) {
 		add("namespace", matchesAny("object.metadata.namespace", r.Namespaces))
 	} else if len(r.Namespaces) > 0 {
 		within = append(within, "kubernetes.io/metadata.name in ("+strings.Join(r.Namespaces, ",")+")")
