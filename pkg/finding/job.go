@@ -37,7 +37,7 @@ func jobRows() []*row {
 		},
 		{
 			kind: jobs, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookSuspendedJob,
-			reads: []schema.GroupKind{workloads},
+			reads: slices.Concat(rbacKinds, []schema.GroupKind{workloads, cronJobs}),
 			means: "it is suspended, and neither Kueue, kube-green nor another controller suspended it",
 		},
 		{
@@ -54,6 +54,14 @@ func jobRows() []*row {
 			look:       lookFailingCronJob,
 			means:      fmt.Sprintf("it has not succeeded in its last %d periods, and was not changed in them", failingPeriods),
 		},
+	}
+}
+
+// doubtRecent makes a finding of what has ended within the last hour Weak: who made it may be about to read how.
+func (f *Finding) doubtRecent(now time.Time) {
+	if !f.Since.IsZero() && now.Sub(f.Since) < finishedFor {
+		f.Confidence = v1alpha1.ConfidenceWeak
+		f.Reason += ", but less than an hour ago"
 	}
 }
 
@@ -99,12 +107,14 @@ func decideFinishedJob(f *Finder, found Finding) *Finding {
 	return &found
 }
 
-func lookFailedJob(_ *Finder, o *object.Parts) *candidate {
+func lookFailedJob(f *Finder, o *object.Parts) *candidate {
 	condition, over := isOver(o, "Failed")
 	if !over {
 		return nil
 	}
-	return certain("it failed: "+condition.Field("reason").Text(), timeAt(condition.Field("lastTransitionTime")))
+	c := certain("it failed: "+condition.Field("reason").Text(), timeAt(condition.Field("lastTransitionTime")))
+	c.found.doubtRecent(f.Now)
+	return c
 }
 
 // lookSuspendedJob looks at a Job that is suspended now: the condition stays, with False, after it was resumed.
@@ -120,7 +130,9 @@ func lookSuspendedJob(_ *Finder, o *object.Parts) *candidate {
 		if f.queued[nameOf(&found)] {
 			return nil
 		}
-		return unlessUnread(decide(f, found), f.unreadOf(workloads), "Kueue holds it")
+		idle := unlessUnread(decide(f, found), f.unreadOf(workloads), "Kueue holds it")
+		f.doubtIdle(idle)
+		return idle
 	}
 	return c
 }

@@ -27,10 +27,18 @@ func (n *notes) commands(o *object.Parts) {
 	}
 }
 
-// commandOf are the words in the command of a container that could be names.
+// commandOf are the words in the commands of a container that could be names: in its own, its hooks and its probes.
 func commandOf(container object.JSON) (words []string) {
-	for _, field := range []string{"command", "args"} {
-		for text := range container.Field(field).Elements() {
+	for _, path := range [][]string{
+		{"command"},
+		{"args"},
+		{"lifecycle", "postStart", "exec", "command"},
+		{"lifecycle", "preStop", "exec", "command"},
+		{"startupProbe", "exec", "command"},
+		{"readinessProbe", "exec", "command"},
+		{"livenessProbe", "exec", "command"},
+	} {
+		for text := range container.At(path...).Elements() {
 			words = append(words, strings.FieldsFunc(text.Text(), isBetweenNames)...)
 		}
 	}

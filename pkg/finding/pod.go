@@ -51,7 +51,7 @@ func podRows() []*row {
 }
 
 // lookFailedPod looks at a Pod that a workload has replaced already. Those of a Job are its history.
-func lookFailedPod(_ *Finder, o *object.Parts) *candidate {
+func lookFailedPod(f *Finder, o *object.Parts) *candidate {
 	status := o.At("status")
 	if status.Field("phase").Text() != "Failed" {
 		return nil
@@ -67,7 +67,11 @@ func lookFailedPod(_ *Finder, o *object.Parts) *candidate {
 		reason += ": " + message
 	}
 	c := certain("it failed: "+reason, endOf(o))
-	if owner, owned := graph.Controller(o); owned && !slices.Contains(replacing, owner.GroupKind) {
+	owner, owned := graph.Controller(o)
+	if !owned {
+		c.found.doubtRecent(f.Now)
+	}
+	if owned && !slices.Contains(replacing, owner.GroupKind) {
 		c.found.Confidence = v1alpha1.ConfidenceWeak
 		c.found.Reason += "; " + owner.String() + ", which owns it, may count it as a Job does"
 	}
@@ -77,11 +81,13 @@ func lookFailedPod(_ *Finder, o *object.Parts) *candidate {
 // replacing are the kinds that have replaced a Pod that failed, and do not count it.
 var replacing = []schema.GroupKind{replicaSets, statefulSets, daemonSets, controllers}
 
-func lookFinishedPod(_ *Finder, o *object.Parts) *candidate {
+func lookFinishedPod(f *Finder, o *object.Parts) *candidate {
 	if o.At("status", "phase").Text() != "Succeeded" || isHook(o) {
 		return nil
 	}
-	return certain("it has completed, and nothing owns it", endOf(o))
+	c := certain("it has completed, and nothing owns it", endOf(o))
+	c.found.doubtRecent(f.Now)
+	return c
 }
 
 // certain is a candidate that needs nothing else to be known.

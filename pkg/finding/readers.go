@@ -27,7 +27,8 @@ func lookReadable(f *Finder, o *object.Parts) *candidate {
 type readers struct {
 	// applications are the names of workloads, and of what is in their Pods; sets are StatefulSets.
 	applications, sets map[[2]string]bool
-	// readAll are the kinds of which a role of a namespace lets somebody read all objects, by namespace and kind.
+	// readAll are the kinds of which a role of a namespace lets somebody read all objects, by namespace and kind. Of Pod
+	// it means that a role lets somebody make Pods.
 	readAll map[[2]string]bool
 }
 
@@ -46,6 +47,9 @@ var readableKinds = map[schema.GroupKind]string{configMaps: "configmaps", secret
 
 func (r *row) isReadable() bool { return r.named && readableKinds[r.kind] != "" }
 
+// mayBeRead reports whether roles show who may use the objects of a row.
+func (r *row) mayBeRead() bool { return r.isReadable() || r.mountable }
+
 // noteReader takes note of a role, or of a workload.
 func (f *Finder) noteReader(o *object.Parts) {
 	switch {
@@ -55,6 +59,9 @@ func (f *Finder) noteReader(o *object.Parts) {
 				if readsAll(rule, resource) {
 					f.noteName(f.readAll, o, kind.Kind)
 				}
+			}
+			if makesPods(rule) {
+				f.noteName(f.readAll, o, pods.Kind)
 			}
 		}
 		return
@@ -69,6 +76,21 @@ func (f *Finder) noteReader(o *object.Parts) {
 		}
 		f.noteName(f.applications, o, o.Name)
 	})
+}
+
+// makesPods reports whether a rule names Pods or Jobs, and lets somebody make them. One for all kinds is for people who
+// deploy.
+func makesPods(rule object.JSON) bool {
+	create := []string{"create"}
+	if !allows(rule, "", []string{"pods"}, create) && !allows(rule, jobs.Group, []string{"jobs"}, create) {
+		return false
+	}
+	for resource := range rule.Field("resources").Elements() {
+		if text := resource.Text(); text == "pods" || text == "jobs" {
+			return true
+		}
+	}
+	return false
 }
 
 // isCopy reports whether a Pod or what makes it is made from the template of a workload, which has the names.
@@ -109,6 +131,15 @@ func readsAll(rule object.JSON, resource string) bool {
 		return false
 	}
 	return allows(rule, "", []string{resource}, []string{"get", "list", "watch"})
+}
+
+// makerOf says that somebody may make Pods that use a candidate: their template may be in a file, or in a program.
+// Empty when nobody is known to.
+func (f *Finder) makerOf(c *candidate) string {
+	if c.row.mayBeRead() && f.readAll[[2]string{c.namespace, pods.Kind}] {
+		return "a role lets somebody make Pods in the namespace, which may use it"
+	}
+	return ""
 }
 
 // readerOf says what may read a ConfigMap or a Secret through the API. Empty when nobody is known to.
@@ -166,5 +197,5 @@ func (f *Finder) whyWeak(c *candidate) string {
 	case c.row.pods:
 		return cmp.Or(f.lacks(name), f.inMesh(c))
 	}
-	return cmp.Or(f.inText(c), f.readerOf(c), f.claimedAgain(c))
+	return cmp.Or(f.inText(c), f.readerOf(c), f.claimedAgain(c), f.makerOf(c))
 }

@@ -3,6 +3,8 @@
 
 package finding_test
 
+import "time"
+
 var readAll = of(rbac+"Role shop/reader", "", "rules: [{apiGroups: [''], resources: [configmaps], verbs: [get, list]}]")
 
 var readerScenarios = map[string]scenario{
@@ -104,6 +106,38 @@ ConfigMap shop/other Unused
 ConfigMap shop/roll-prod Unused weak
 ConfigMap shop/spring-name-prod Unused weak
 ConfigMap team/application Unused`,
+	},
+	"what ended within the last hour": {
+		cluster: cluster(of("v1 Pod shop/done", "", "status: {phase: Succeeded, containerStatuses: [{name: a, state: {terminated: {finishedAt: "+ago(time.Minute)+"}}}]}"),
+			of("v1 Pod shop/failed", "", "status: {phase: Failed, containerStatuses: [{name: a, state: {terminated: {finishedAt: "+ago(time.Minute)+"}}}]}"),
+			of("v1 Pod shop/old", "", "status: {phase: Failed, containerStatuses: [{name: a, state: {terminated: {finishedAt: "+ago(2*time.Hour)+"}}}]}"),
+			of("batch/v1 Job shop/failed", "", "status: {conditions: [{type: Failed, status: 'True', lastTransitionTime: "+ago(time.Minute)+"}]}")),
+		want: "Pod shop/done Finished weak\nPod shop/failed Failed weak\nPod shop/old Failed\nJob shop/failed Failed weak",
+	},
+	"what Pods use that somebody may make": {
+		cluster: cluster(of(rbac+"Role shop/maker", "", "rules: [{apiGroups: [''], resources: [pods], verbs: [create]}]"), of(rbac+"RoleBinding shop/maker", "", binds("Role", "maker", "{kind: User, name: me}")),
+			of(rbac+"Role team/reader", "", "rules: [{apiGroups: [''], resources: [pods], verbs: [get]}, {apiGroups: [batch], resources: [cronjobs], verbs: [create]}]"),
+			of(rbac+"RoleBinding team/reader", "", binds("Role", "reader", "{kind: User, name: me}")),
+			of("v1 ConfigMap shop/a", ""), of("v1 Secret shop/a", ""), of("v1 PersistentVolumeClaim shop/a", ""), of("v1 ServiceAccount shop/a", ""),
+			of("v1 ConfigMap team/a", ""), of("v1 Secret team/a", ""), of("v1 PersistentVolumeClaim team/a", ""), of("v1 ServiceAccount team/a", "")),
+		want: `
+ConfigMap shop/a Unused weak
+ConfigMap team/a Unused
+PersistentVolumeClaim shop/a Unused weak
+PersistentVolumeClaim team/a Unused
+Secret shop/a Unused weak
+Secret team/a Unused
+ServiceAccount shop/a Unused weak
+ServiceAccount team/a Unused`,
+	},
+	"what Pods use that somebody may make, when roles may not be read": {
+		cluster: of("v1 PersistentVolumeClaim shop/a", ""), unread: []string{"Role"}, want: "PersistentVolumeClaim shop/a Unused unknown",
+	},
+	"labels of the Pods of Jobs, between two runs": {
+		cluster: cluster(of("policy/v1 PodDisruptionBudget shop/jobs", "", "spec: {selector: {matchExpressions: [{key: batch.kubernetes.io/job-name, operator: Exists}]}}"),
+			of("policy/v1 PodDisruptionBudget team/jobs", "", "spec: {selector: {matchExpressions: [{key: job-name, operator: Exists}]}}"),
+			of("batch/v1 CronJob shop/night", "", "spec: {jobTemplate: {spec: {template: {spec: {containers: []}}}}}")),
+		want: "PodDisruptionBudget shop/jobs Unused weak\nPodDisruptionBudget team/jobs Unused",
 	},
 	"Services that other clusters serve": {
 		cluster: cluster(of("v1 Service shop/global", "annotations: {service.cilium.io/global: 'true'}", "spec: {selector: {a: b}}"), of("v1 Service shop/off", "annotations: {service.cilium.io/global: 'false'}", "spec: {selector: {a: b}}"),

@@ -34,6 +34,7 @@ var ruleOf = []struct {
 	{right{replicaSets, false}, []string{"replicasets", "replicasets/scale", "*/scale"}, []string{"patch", "update"}},
 	{right{cronJobs, false}, []string{"cronjobs"}, []string{"patch", "update"}},
 	{right{cronJobs, false}, []string{"jobs"}, []string{"create"}},
+	{right{jobs, false}, []string{"jobs"}, []string{"patch", "update"}},
 }
 
 // grant is a right that a role gives, to the objects with the names. "*" is each.
@@ -42,12 +43,12 @@ type grant struct {
 	names []string
 }
 
-// binding is to whom a binding gives a role: accounts, whose names and namespaces may be "*". The namespace is empty
-// for all.
+// binding is to whom a binding gives a role: accounts, whose names and namespaces may be "*", users and groups. The
+// namespace is empty for all.
 type binding struct {
 	role      graph.Name
 	namespace string
-	accounts  []graph.Name
+	subjects  []graph.Name
 }
 
 // place is an object with a name in a namespace. The namespace is empty for all, and the name "*".
@@ -60,17 +61,19 @@ type place struct {
 type rights struct {
 	grants   map[graph.Name][]grant
 	bindings []binding
-	// initial are the workloads with init containers, and scheduled the CronJobs, by their accounts: two of each.
-	initial, scheduled map[graph.Name][]graph.Name
+	// running are the workloads, initial those with init containers, and scheduled the CronJobs, by their accounts: two of
+	// each.
+	running, initial, scheduled map[graph.Name][]graph.Name
 	// initialIn and scheduledIn are the same by their namespaces.
 	initialIn, scheduledIn map[string][]graph.Name
-	// users are those of them who have a right at a place, and granted the accounts to which a Role gives it.
+	// users are those of them who have a right at a place, and granted the subjects to which a Role gives it.
 	users, granted map[place][]graph.Name
 }
 
 func newRights() rights {
 	return rights{
-		grants: map[graph.Name][]grant{}, initial: map[graph.Name][]graph.Name{}, scheduled: map[graph.Name][]graph.Name{},
+		grants: map[graph.Name][]grant{}, running: map[graph.Name][]graph.Name{},
+		initial: map[graph.Name][]graph.Name{}, scheduled: map[graph.Name][]graph.Name{},
 		initialIn: map[string][]graph.Name{}, scheduledIn: map[string][]graph.Name{},
 		users: map[place][]graph.Name{}, granted: map[place][]graph.Name{},
 	}
@@ -112,10 +115,9 @@ func (f *Finder) noteRight(o *object.Parts) {
 			f.bytes += int64(256 * len(grants))
 		}
 	case roleBindings, clusterRoleBindings:
-		role, accounts := boundBy(o), accountsOf(o)
-		if len(accounts) > 0 {
-			f.bindings = append(f.bindings, binding{role, strings.Clone(o.Namespace), accounts})
-			f.bytes += int64(256 + 128*len(accounts))
+		if subjects := subjectsOf(o); len(subjects) > 0 {
+			f.bindings = append(f.bindings, binding{boundBy(o), strings.Clone(o.Namespace), subjects})
+			f.bytes += int64(256 + 128*len(subjects))
 		}
 	default:
 		f.noteAccounts(o)
@@ -130,6 +132,7 @@ func (f *Finder) noteAccounts(o *object.Parts) {
 	f.Table.EachTemplate(o, func(_, spec object.JSON) {
 		account := graph.Name{GroupKind: accounts, Namespace: strings.Clone(o.Namespace)}
 		account.Name = cmp.Or(spec.Field("serviceAccountName").Text(), spec.Field("serviceAccount").Text(), "default")
+		f.noteUser(f.running, nil, account, o)
 		for range spec.Field("initContainers").Elements() {
 			f.noteUser(f.initial, f.initialIn, account, o)
 			break
@@ -142,7 +145,9 @@ func (f *Finder) noteAccounts(o *object.Parts) {
 
 func (f *Finder) noteUser(by map[graph.Name][]graph.Name, in map[string][]graph.Name, a graph.Name, o *object.Parts) {
 	user := clonedName(o)
-	by[a], in[a.Namespace] = withName(by[a], user), withName(in[a.Namespace], user)
+	if by[a] = withName(by[a], user); in != nil {
+		in[a.Namespace] = withName(in[a.Namespace], user)
+	}
 	f.bytes += 256
 }
 
@@ -198,20 +203,22 @@ func allows(rule object.JSON, group string, resources, verbs []string) bool {
 	return has("apiGroups", group) && has("resources", resources...) && has("verbs", verbs...)
 }
 
-// accountsOf are the accounts that a binding is for.
-func accountsOf(o *object.Parts) (found []graph.Name) {
+// subjectsOf are those for whom a binding is: accounts, users and groups.
+func subjectsOf(o *object.Parts) (found []graph.Name) {
 	for value := range o.At("subjects").Elements() {
-		account, ok := subject(o, value)
-		if name := value.Field("name").Text(); value.Field("kind").Text() == "Group" {
-			namespace, isOfAccounts := strings.CutPrefix(name, "system:serviceaccounts")
-			ok = isOfAccounts || name == "system:authenticated"
-			account = graph.Name{GroupKind: accounts, Namespace: cmp.Or(strings.TrimPrefix(namespace, ":"), "*"), Name: "*"}
-			if !isOfAccounts {
-				account.Namespace = "*"
-			}
-		}
-		if ok {
+		kind, name := value.Field("kind").Text(), value.Field("name").Text()
+		account, isAccount := subject(o, value)
+		namespace, isOfAccounts := strings.CutPrefix(name, "system:serviceaccounts")
+		switch {
+		case isAccount:
 			found = append(found, account)
+		case kind == "Group" && isOfAccounts:
+			namespace = cmp.Or(strings.TrimPrefix(namespace, ":"), "*")
+			found = append(found, graph.Name{GroupKind: accounts, Namespace: namespace, Name: "*"})
+		case kind == "Group" && name == "system:authenticated":
+			found = append(found, graph.Name{GroupKind: accounts, Namespace: "*", Name: "*"})
+		default:
+			found = append(found, graph.Name{GroupKind: schema.GroupKind{Kind: kind}, Name: name})
 		}
 	}
 	return found
@@ -221,24 +228,28 @@ func accountsOf(o *object.Parts) (found []graph.Name) {
 func (f *Finder) settleRights() {
 	for _, b := range f.bindings {
 		for _, g := range f.grants[b.role] {
-			for _, account := range b.accounts {
-				f.settleRight(b, g, account)
+			for _, subject := range b.subjects {
+				f.settleRight(b, g, subject)
 			}
 		}
 	}
 }
 
-func (f *Finder) settleRight(b binding, g grant, account graph.Name) {
+func (f *Finder) settleRight(b binding, g grant, subject graph.Name) {
 	users := f.scheduled
-	if g.right.reads {
+	switch {
+	case g.right.reads && b.namespace != "": // a right to these Jobs is for them
+		users = f.running
+	case g.right.reads:
 		users = f.initial
 	}
 	for _, name := range g.names {
 		at := place{g.right, b.namespace, name}
-		if b.role.GroupKind == roles {
-			f.granted[at] = withName(f.granted[at], account)
+		// What people may start in general says nothing; what they may start by its name does.
+		if b.role.GroupKind == roles && (subject.GroupKind == accounts || name != "*") {
+			f.granted[at] = withName(f.granted[at], subject)
 		}
-		for _, user := range usersAs(users, account) {
+		for _, user := range usersAs(users, subject) {
 			// Operators may read all Jobs of the cluster: only those beside them are theirs.
 			if g.right.reads && b.namespace == "" {
 				at.namespace = user.Namespace

@@ -55,14 +55,34 @@ var rightScenarios = map[string]scenario{
 		want: "Job shop/done Finished\nJob shop/mig Finished weak",
 	},
 	"Jobs that nobody may wait for": {
-		cluster: cluster(doneIn("shop"), of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {serviceAccountName: waiter, containers: []}}}"),
-			of("apps/v1 Deployment shop/other", "", "spec: {replicas: 1, template: {spec: {initContainers: [{name: a}], containers: []}}}"),
+		cluster: cluster(doneIn("shop"), of("apps/v1 Deployment shop/other", "", "spec: {replicas: 1, template: {spec: {initContainers: [{name: a}], containers: []}}}"),
 			of("batch/v1 Job shop/ended", "", "spec: {template: {spec: "+waiting+"}}", complete), of("v1 Pod shop/ended", "", "spec: "+waiting, "status: {phase: Succeeded}"),
 			of("apps/v1 DaemonSet shop/creates", "", "spec: {template: {spec: {serviceAccountName: maker, initContainers: [{name: a}], containers: []}}}"),
 			of(rbac+"Role shop/maker", "", "rules: [{apiGroups: [batch], resources: [jobs], verbs: [create]}, {apiGroups: [apps], resources: [jobs], verbs: [get]}]"),
 			of(rbac+"RoleBinding shop/maker", "", binds("Role", "maker", "{kind: ServiceAccount, name: maker, namespace: shop}")),
 			of(rbac+"Role shop/jobs", "", readsJobs), of(rbac+"RoleBinding shop/jobs", "", binds("Role", "jobs", waiter))),
 		want: "Job shop/done Finished\nJob shop/ended Finished",
+	},
+	"Jobs that any container may wait for, by a Role": {
+		cluster: cluster(doneIn("shop", "team"), of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {serviceAccountName: waiter, containers: []}}}"),
+			of(rbac+"Role shop/jobs", "", readsJobs), of(rbac+"RoleBinding shop/jobs", "", binds("Role", "jobs", waiter))),
+		want: "Job shop/done Finished weak\nJob team/done Finished",
+	},
+	"a suspended Job that a controller may resume": {
+		cluster: cluster(of("batch/v1 Job shop/later", "", "spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}"),
+			of("batch/v1 Job team/later", "", "spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}"),
+			of(rbac+"Role shop/queue", "", "rules: [{apiGroups: [batch], resources: [jobs], verbs: [patch]}]"), of(rbac+"RoleBinding shop/queue", "", binds("Role", "queue", robot))),
+		want: "Job shop/later Idle weak\nJob team/later Idle",
+	},
+	"what a person may start by its name": {
+		cluster: cluster(of("apps/v1 Deployment shop/demo", "", zero), of("apps/v1 Deployment shop/night", "", zero),
+			of(rbac+"Role shop/demo", "", "rules: [{apiGroups: [apps], resources: [deployments/scale], resourceNames: [demo], verbs: [patch]}]"), of(rbac+"RoleBinding shop/demo", "", binds("Role", "demo", user))),
+		want: "Deployment shop/demo Idle weak\nDeployment shop/night Idle",
+	},
+	"Jobs that hooks and probes name": {
+		cluster: cluster(doneIn("shop"), of("batch/v1 Job shop/mig", "", complete), of("batch/v1 Job shop/other", "", complete),
+			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, lifecycle: {postStart: {exec: {command: [kubectl, wait, job, done]}}}, startupProbe: {exec: {command: [kubectl, get, job/mig]}}}]}}}")),
+		want: "Job shop/done Finished weak\nJob shop/mig Finished weak\nJob shop/other Finished",
 	},
 	"Jobs that an init container may wait for, when bindings may not be read": {
 		cluster: cluster(doneIn("shop", "team"), of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: "+waiting+"}}")), unread: []string{"ClusterRoleBinding"},

@@ -10,10 +10,11 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 )
 
-// mayBeAwaited says which workload may wait for a Job, by its rights. Empty when none may.
+// mayBeAwaited says which workload may wait for a Job, by its rights: one with a right to the Jobs of the namespace, or
+// an init container with one to all Jobs. Empty when none may.
 func (f *Finder) mayBeAwaited(job graph.Name) string {
 	if user := firstBut(job, f.at(f.users, readsJobs, job)); user != "" {
-		return "an init container of " + user + " may wait for it"
+		return user + " may read it, and so may wait for it"
 	}
 	user, unread := firstBut(job, f.initialIn[job.Namespace]), f.unreadOf(rbacKinds...)
 	if user != "" && len(unread) > 0 {

@@ -48,7 +48,7 @@ func contentOf(text object.JSON) []byte {
 // ${NAME}.
 func (w *walker) tellExpanded(text object.JSON) {
 	content := contentOf(text)
-	if bytes.IndexByte(content, '$') < 0 {
+	if !bytes.ContainsAny(content, "$`'\\") {
 		return
 	}
 	expanded := environmentOf(w.container).expand([]byte{'"'}, content, 0)
@@ -79,12 +79,15 @@ func (e environment) expand(to, text []byte, depth int) []byte {
 	return to
 }
 
-// quoteAt is how long the quote is that a text begins with, as JSON writes it. It is 0 where there is none.
+// quoteAt is how long the quote is that a text begins with, as JSON writes it, or the backslash of a shell, with the
+// end of the line that it takes away. It is 0 where there is none.
 func quoteAt(text []byte) int {
 	switch {
 	case text[0] == '\'':
 		return 1
-	case bytes.HasPrefix(text, []byte(`\"`)):
+	case bytes.HasPrefix(text, []byte(`\\\n`)):
+		return 4
+	case bytes.HasPrefix(text, []byte(`\"`)), bytes.HasPrefix(text, []byte(`\\`)):
 		return 2
 	}
 	return 0
@@ -92,6 +95,9 @@ func quoteAt(text []byte) int {
 
 // variableIn is the variable that a text begins with, and how long it is there. The length is 0 where there is none.
 func variableIn(text []byte) (name string, length int) {
+	if text[0] == '`' { // `date +%u`
+		return "", 2 + bytes.IndexByte(text[1:], '`')
+	}
 	if len(text) < 2 || text[0] != '$' {
 		return "", 0
 	}
@@ -109,9 +115,11 @@ func variableIn(text []byte) (name string, length int) {
 		return "", 0
 	}
 	inside := text[2:end]
-	if closing == '}' { // ${NAME:-default}
-		if end := slices.IndexFunc(inside, isEnd); end >= 0 {
-			inside = inside[:end]
+	if closing == '}' {
+		if after := slices.IndexFunc(inside, isEnd); after >= 0 && !bytes.HasPrefix(inside[after:], []byte(":-")) {
+			return "", end + 1 // ${NAME,,} and the like is another text than the value
+		} else if after >= 0 { // ${NAME:-default}
+			inside = inside[:after]
 		}
 	}
 	return string(inside), end + 1

@@ -19,8 +19,17 @@ var ofControllers = []string{podNameLabel, podIndexLabel, "pod-template-hash", "
 // follow: "role", "redis-role", "vault-active", "cnpg.io/instanceRole".
 var atRunTime = []string{"role", "active", "leader", "master", "primary"}
 
+// ofJobs are labels that Kubernetes sets on the Pods of Jobs, which there are only while a Job runs.
+var ofJobs = []string{
+	"job-name", "batch.kubernetes.io/job-name", "controller-uid", "batch.kubernetes.io/controller-uid",
+	"batch.kubernetes.io/job-completion-index",
+}
+
 // isRole reports whether software may change a label at run time.
 func isRole(label string) bool {
+	if slices.Contains(ofJobs, label) {
+		return true
+	}
 	name := strings.ToLower(label[strings.IndexByte(label, '/')+1:])
 	return slices.ContainsFunc(atRunTime, func(word string) bool { return strings.Contains(name, word) })
 }
