@@ -57,7 +57,23 @@ func TestStopWhileFieldsAreDropped(t *testing.T) {
 	if got.code != codes.ExitDone || !strings.Contains(got.errOut, "whether the operator knows of it could not be seen: ") {
 		t.Errorf("exit %d:\n%s", got.code, got.errOut)
 	}
-	c.call(t.Context(), nil, "resume", "-n", c.namespace)
+	got = c.call(t.Context(), nil, "resume", "-n", c.namespace)
+	if got.code != codes.ExitDone || !strings.Contains(got.errOut, "no run begins now; this says what to do: kubectl cleaner doctor") {
+		t.Errorf("exit %d:\n%s", got.code, got.errOut)
+	}
+}
+
+// TestPreviewOfAFileWhileFieldsAreDropped: what is applied now loses fields.
+func TestPreviewOfAFileWhileFieldsAreDropped(t *testing.T) {
+	c := newClinic(t)
+	defer c.alter(func(v *apiextensionsv1.CustomResourceDefinitionVersion) {
+		delete(v.Schema.OpenAPIV3Schema.Properties["spec"].Properties, "storeResourcePath")
+	})()()
+	path := cleanerFile(t, t.TempDir(), "maps", `{group: "", version: v1, kind: ConfigMap, namespace: `+c.namespace+`}`, "  action: Scan\n")
+	got := c.call(t.Context(), nil, "preview", "-f", path)
+	if !strings.Contains(got.errOut, "hint: do not apply it now; this says what to do first: kubectl cleaner doctor") {
+		t.Errorf("exit %d:\n%s", got.code, got.errOut)
+	}
 }
 
 // checked are all lines.

@@ -47,7 +47,7 @@ spec:
 %s`, name, selector, rest))
 }
 
-const previewSharedNote = "note: objects that differ only in their names share a row; to list each: -o wide, or --limit 0\n"
+const previewSharedNote = "note: objects that differ only in their names share a row; to list each: --limit 0\n"
 
 func TestPreviewDoesNotFlood(t *testing.T) {
 	dir, dump := crowd(t)

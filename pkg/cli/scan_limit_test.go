@@ -70,7 +70,7 @@ Unused   Secret      shop        51 objects      -     none of 30 kinds names it
 	}
 }
 
-const sharedNote = "note: objects that differ only in name and age share a row; to list each: -o wide, or --limit 0\n"
+const sharedNote = "note: objects that differ only in name and age share a row; to list each: --limit 0\n"
 
 // TestScanOfManyAlike: ten objects keep their rows, eleven share one, which says how old they are, and which --limit counts
 // as one.

@@ -79,7 +79,8 @@ func TestSuspendAndResumeOne(t *testing.T) {
 	s.wants(s.call(t.Context(), nil, "resume", c.Name), codes.ExitDone, "", "cleaner \"unused-NS\" is not suspended, but it is not ready: "+
 		"InvalidExpression: selector 0 is wrong\nnote: first correct the Cleaner: kubectl edit cleaner unused-NS\n")
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.Conditions = nil })
-	s.wants(s.call(t.Context(), nil, "resume", c.Name), codes.ExitDone, "", "cleaner \"unused-NS\" is not suspended\n")
+	s.wants(s.call(t.Context(), meanwhile(nothing), "resume", c.Name), codes.ExitDone, "", "cleaner \"unused-NS\" is not suspended\n"+
+		"note: the operator has not looked at it yet; whether it is ready: kubectl get cleaner unused-NS\n")
 
 	usage := func(err string, args ...string) {
 		t.Helper()

@@ -61,6 +61,8 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 // nextOf is the next step with the only file.
 func (j *job) nextOf(cleaner *v1alpha1.Cleaner, found *result, document *manifest.Document) string {
 	switch {
+	case j.drops:
+		return "do not apply it now; this says what to do first: " + terminal.Program + " doctor"
 	case j.dump != nil:
 		return fmt.Sprintf("next, on your cluster: %s preview -f %s", terminal.Program, j.files[0])
 	case j.warnings > 0:

@@ -25,6 +25,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/identity"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 	"github.com/kubecleaner/kubecleaner/pkg/validate"
@@ -47,12 +48,25 @@ func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cl
 		if cleaners, err = j.self.Chosen(ctx, names, j.wanted); err != nil {
 			return nil, err
 		}
-		if err := j.self.Intact(ctx, ""); err != nil {
-			j.drops = true
-			j.Note("a run would do nothing at present, and the Cleaner may have lost fields that narrow it: %s", err)
-		}
+	}
+	if j.dump == nil {
+		j.checkIntact(ctx)
 	}
 	return cleaners, nil
+}
+
+// checkIntact takes note that the API server drops fields of Cleaners. One that was stored may have lost some already.
+func (j *job) checkIntact(ctx context.Context) {
+	lacks, err := j.self.Lacks(ctx)
+	if err != nil || lacks == "" || schema.IsUnread(lacks) { // an error: the preview itself says what is wrong
+		return
+	}
+	j.drops = true
+	narrows := ", and the Cleaner may have lost fields that narrow it"
+	if len(j.files) > 0 {
+		narrows = ", and a Cleaner that you apply now loses fields"
+	}
+	j.Note("a run would do nothing at present%s: %s", narrows, lacks)
 }
 
 // connect connects to the cluster, or reads the manifests that answer instead of one.

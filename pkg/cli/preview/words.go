@@ -36,7 +36,7 @@ func (j *job) newTable(cleaners []*v1alpha1.Cleaner) *terminal.Table {
 // noteShared says where the names are of objects that share a row.
 func (j *job) noteShared() {
 	if j.shared {
-		j.Note("objects that differ only in their names share a row; to list each: -o wide, or --limit 0")
+		j.Note("objects that differ only in their names share a row; to list each: --limit 0")
 	}
 }
 

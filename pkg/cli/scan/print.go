@@ -177,7 +177,7 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		fmt.Fprintln(j.ErrOut, j.summary(r))
 	}
 	if j.shared {
-		j.Note("objects that differ only in name and age share a row; to list each: -o wide, or --limit 0")
+		j.Note("objects that differ only in name and age share a row; to list each: --limit 0")
 	}
 	if r.Partial {
 		j.Note("this is partial: the scan was stopped before its end, and whatever was not read could change that")

@@ -201,6 +201,11 @@ func (o *options) resume(ctx context.Context) error {
 	if reason != nil {
 		fmt.Fprintf(o.ErrOut, "; it was: %s", reasonWords(*reason))
 	}
+	if dropped(ctx, api) != "" {
+		fmt.Fprintln(o.ErrOut)
+		o.Note("no run begins now; this says what to do: %s doctor", terminal.Program)
+		return nil
+	}
 	fmt.Fprintf(
 		o.ErrOut,
 		"\nthe next run of each Cleaner acts; runs that were stopped are not repeated\n%s to run one now: %s run NAME\n",

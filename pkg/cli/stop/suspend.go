@@ -183,10 +183,10 @@ func (o *options) tellResumed(cleaner *v1alpha1.Cleaner, already string) {
 		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended%s, but it is not ready: %s\n", cleaner.Name, anyMore,
 			terminal.OneLine(strings.TrimSuffix(unready, ".")))
 		o.Note("%s", wayOut)
-	case already != "":
+	case already != "" && cluster.Examined(cleaner):
 		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended\n", cleaner.Name)
 	case !cluster.Examined(cleaner):
-		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended any more\n", cleaner.Name)
+		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended%s\n", cleaner.Name, anyMore)
 		o.Note("the operator has not looked at it yet; whether it is ready: kubectl get cleaner %s", cleaner.Name)
 	default:
 		fmt.Fprintf(
