@@ -42,8 +42,8 @@ func TestCleanersAreChosenByLabels(t *testing.T) {
 	if !ours.IsSuspended() || other.IsSuspended() {
 		t.Errorf("suspended: %v, want true, and %v, want false", ours.IsSuspended(), other.IsSuspended())
 	}
-	s.wants(s.call(t.Context(), nil, "resume", "-l", team), codes.ExitDone, "",
-		"cleaner \"unused-NS\" is not suspended any more: it runs when it is due; what was due meanwhile is not made up for\n")
+	s.wants(s.call(t.Context(), meanwhile(nothing), "resume", "-l", team), codes.ExitDone, "", "cleaner \"unused-NS\" is not suspended any more\n"+
+		"note: the operator has not looked at it yet; whether it is ready: kubectl get cleaner unused-NS\n")
 	got := s.call(t.Context(), nil, "doctor", "-l", team, "-o", "json")
 	if strings.Contains(got.out, other.Name) || !strings.Contains(got.out, "1 schedule can be read and fire") {
 		t.Errorf("doctor -l: exit %d:\n%s%s", got.code, got.out, got.errOut)
