@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -29,17 +30,34 @@ func (b *bench) k8sCleanerWrites(name string, next, last time.Time) {
 }
 
 // writtenAt makes the last write of the status by a field manager one of another time: managedFields count seconds, in which a test does all
-// that it does.
+// that it does. It looks whether the API server has stored that.
 func (b *bench) writtenAt(name string, manager client.FieldOwner, at time.Time) {
 	b.t.Helper()
-	cleaner := b.get(name)
-	before := cleaner.DeepCopy()
+	for range 10 {
+		cleaner := b.get(name)
+		before := cleaner.DeepCopy()
+		setWrittenAt(cleaner, manager, at)
+		err := b.user.Patch(b.t.Context(), cleaner, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		if apierrors.IsConflict(err) {
+			continue
+		}
+		must(b.t, err)
+		if stored := b.get(name); setWrittenAt(stored, manager, at) {
+			return
+		}
+	}
+	b.t.Fatalf("the API server does not store the time of %s", manager)
+}
+
+// setWrittenAt sets the time, and reports whether it was that already.
+func setWrittenAt(cleaner *v1alpha1.Cleaner, manager client.FieldOwner, at time.Time) (was bool) {
 	for i := range cleaner.ManagedFields {
 		if entry := &cleaner.ManagedFields[i]; entry.Subresource == "status" && entry.Manager == string(manager) {
+			was = entry.Time.Unix() == at.Unix()
 			entry.Time = &metav1.Time{Time: at}
 		}
 	}
-	must(b.t, b.user.Patch(b.t.Context(), cleaner, client.MergeFrom(before)))
+	return was
 }
 
 // TestOtherControllerStillRuns: k8s-cleaner runs a Cleaner that the operator has taken over.
