@@ -58,8 +58,13 @@ func jobRows() []*row {
 }
 
 // doubtRecent makes a finding of what has ended within the last hour Weak: who made it may be about to read how.
-func (f *Finding) doubtRecent(now time.Time) {
-	if !f.Since.IsZero() && now.Sub(f.Since) < finishedFor {
+// Where nobody knows when it ended, it has not ended before it was made.
+func (f *Finding) doubtRecent(o *object.Parts, now time.Time) {
+	since := f.Since
+	if since.IsZero() {
+		since = o.Created
+	}
+	if !since.IsZero() && now.Sub(since) < finishedFor {
 		f.Confidence = v1alpha1.ConfidenceWeak
 		f.Reason += ", but less than an hour ago"
 	}
@@ -113,7 +118,7 @@ func lookFailedJob(f *Finder, o *object.Parts) *candidate {
 		return nil
 	}
 	c := certain("it failed: "+condition.Field("reason").Text(), timeAt(condition.Field("lastTransitionTime")))
-	c.found.doubtRecent(f.Now)
+	c.found.doubtRecent(o, f.Now)
 	return c
 }
 

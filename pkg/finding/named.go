@@ -34,7 +34,6 @@ func namedRows() []*row {
 	account := namedRow(accounts)
 	account.means = "no Pod, template or binding names it, and it has neither a token of its own nor an identity of a cloud"
 	account.look = lookAccount
-	account.mountable, account.reads = true, []schema.GroupKind{roles}
 	secret := namedRow(secrets)
 	secret.means = "nothing names it, and it is not a Helm release, a bootstrap token or the token of an account"
 	secret.fields = "type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token,type!=bootstrap.kubernetes.io/token"

@@ -162,7 +162,7 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 	whole := List{
 		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
 		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
-		readers: (n.sources[gk] || n.reads[gk]) && f.mayRead(gk) && slices.ContainsFunc(f.rows, (*row).mayBeRead),
+		readers: n.sources[gk] && f.mayRead(gk) && slices.ContainsFunc(f.rows, (*row).isUsedByPods),
 		waiters: f.mayWait(gk), rights: f.showsRights(gk),
 		texts: gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
 	}
@@ -173,7 +173,7 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 // needsBody reports whether rows of other kinds need more of the objects of a list than their metadata.
 func (f *Finder) needsBody(l List) bool {
 	gk := l.Kind.GroupKind()
-	forRows := l.texts || l.waiters || l.rights || l.readers
+	forRows := l.texts || l.waiters || l.rights
 	return forRows || l.source && f.Table.NeedsBody(gk) || l.noted && !slices.Contains(notedByMetadata, gk)
 }
 

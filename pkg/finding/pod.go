@@ -69,7 +69,7 @@ func lookFailedPod(f *Finder, o *object.Parts) *candidate {
 	c := certain("it failed: "+reason, endOf(o))
 	owner, owned := graph.Controller(o)
 	if !owned {
-		c.found.doubtRecent(f.Now)
+		c.found.doubtRecent(o, f.Now)
 	}
 	if owned && !slices.Contains(replacing, owner.GroupKind) {
 		c.found.Confidence = v1alpha1.ConfidenceWeak
@@ -86,7 +86,7 @@ func lookFinishedPod(f *Finder, o *object.Parts) *candidate {
 		return nil
 	}
 	c := certain("it has completed, and nothing owns it", endOf(o))
-	c.found.doubtRecent(f.Now)
+	c.found.doubtRecent(o, f.Now)
 	return c
 }
 

@@ -27,13 +27,14 @@ func lookReadable(f *Finder, o *object.Parts) *candidate {
 type readers struct {
 	// applications are the names of workloads, and of what is in their Pods; sets are StatefulSets.
 	applications, sets map[[2]string]bool
-	// readAll are the kinds of which a role of a namespace lets somebody read all objects, by namespace and kind. Of Pod
-	// it means that a role lets somebody make Pods.
+	// readAll are the kinds of which a role of a namespace lets somebody read all objects, by namespace and kind.
 	readAll map[[2]string]bool
+	// makers are the namespaces of which a role lets somebody make Pods.
+	makers map[string]bool
 }
 
 func newReaders() readers {
-	return readers{map[[2]string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}}
+	return readers{map[[2]string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}, map[string]bool{}}
 }
 
 // mayRead reports whether something is kept of the objects of a kind: of roles, and of what runs Pods. All are read
@@ -47,8 +48,10 @@ var readableKinds = map[schema.GroupKind]string{configMaps: "configmaps", secret
 
 func (r *row) isReadable() bool { return r.named && readableKinds[r.kind] != "" }
 
-// mayBeRead reports whether roles show who may use the objects of a row.
-func (r *row) mayBeRead() bool { return r.isReadable() || r.mountable }
+// isUsedByPods reports whether a Pod that somebody makes may use the objects of a row.
+func (r *row) isUsedByPods() bool {
+	return r.isReadable() || r.named && (r.kind == claims || r.kind == accounts)
+}
 
 // noteReader takes note of a role, or of a workload.
 func (f *Finder) noteReader(o *object.Parts) {
@@ -61,7 +64,7 @@ func (f *Finder) noteReader(o *object.Parts) {
 				}
 			}
 			if makesPods(rule) {
-				f.noteName(f.readAll, o, pods.Kind)
+				f.makers[strings.Clone(o.Namespace)] = true
 			}
 		}
 		return
@@ -134,9 +137,9 @@ func readsAll(rule object.JSON, resource string) bool {
 }
 
 // makerOf says that somebody may make Pods that use a candidate: their template may be in a file, or in a program.
-// Empty when nobody is known to.
+// Empty when nobody is known to. Where roles may not be read, it is unknown anyway whether the candidate is used.
 func (f *Finder) makerOf(c *candidate) string {
-	if c.row.mayBeRead() && f.readAll[[2]string{c.namespace, pods.Kind}] {
+	if c.row.isUsedByPods() && f.makers[c.namespace] {
 		return "a role lets somebody make Pods in the namespace, which may use it"
 	}
 	return ""

@@ -131,7 +131,7 @@ ServiceAccount shop/a Unused weak
 ServiceAccount team/a Unused`,
 	},
 	"what Pods use that somebody may make, when roles may not be read": {
-		cluster: of("v1 PersistentVolumeClaim shop/a", ""), unread: []string{"Role"}, want: "PersistentVolumeClaim shop/a Unused unknown",
+		cluster: cluster(of("v1 PersistentVolumeClaim shop/a", ""), of("v1 ServiceAccount shop/a", "")), unread: []string{"Role"}, want: "PersistentVolumeClaim shop/a Unused unknown\nServiceAccount shop/a Unused unknown",
 	},
 	"labels of the Pods of Jobs, between two runs": {
 		cluster: cluster(of("policy/v1 PodDisruptionBudget shop/jobs", "", "spec: {selector: {matchExpressions: [{key: batch.kubernetes.io/job-name, operator: Exists}]}}"),

@@ -64,8 +64,8 @@ type rights struct {
 	// running are the workloads, initial those with init containers, and scheduled the CronJobs, by their accounts: two of
 	// each.
 	running, initial, scheduled map[graph.Name][]graph.Name
-	// initialIn and scheduledIn are the same by their namespaces.
-	initialIn, scheduledIn map[string][]graph.Name
+	// runningIn and scheduledIn are the same by their namespaces.
+	runningIn, scheduledIn map[string][]graph.Name
 	// users are those of them who have a right at a place, and granted the subjects to which a Role gives it.
 	users, granted map[place][]graph.Name
 }
@@ -74,7 +74,7 @@ func newRights() rights {
 	return rights{
 		grants: map[graph.Name][]grant{}, running: map[graph.Name][]graph.Name{},
 		initial: map[graph.Name][]graph.Name{}, scheduled: map[graph.Name][]graph.Name{},
-		initialIn: map[string][]graph.Name{}, scheduledIn: map[string][]graph.Name{},
+		runningIn: map[string][]graph.Name{}, scheduledIn: map[string][]graph.Name{},
 		users: map[place][]graph.Name{}, granted: map[place][]graph.Name{},
 	}
 }
@@ -132,23 +132,26 @@ func (f *Finder) noteAccounts(o *object.Parts) {
 	f.Table.EachTemplate(o, func(_, spec object.JSON) {
 		account := graph.Name{GroupKind: accounts, Namespace: strings.Clone(o.Namespace)}
 		account.Name = cmp.Or(spec.Field("serviceAccountName").Text(), spec.Field("serviceAccount").Text(), "default")
-		f.noteUser(f.running, nil, account, o)
+		user := clonedName(o)
+		noteUser(f, f.running, account, user)
+		noteUser(f, f.runningIn, account.Namespace, user)
 		for range spec.Field("initContainers").Elements() {
-			f.noteUser(f.initial, f.initialIn, account, o)
+			noteUser(f, f.initial, account, user)
 			break
 		}
 		if o.Kind.GroupKind() == cronJobs {
-			f.noteUser(f.scheduled, f.scheduledIn, account, o)
+			noteUser(f, f.scheduled, account, user)
+			noteUser(f, f.scheduledIn, account.Namespace, user)
 		}
 	})
 }
 
-func (f *Finder) noteUser(by map[graph.Name][]graph.Name, in map[string][]graph.Name, a graph.Name, o *object.Parts) {
-	user := clonedName(o)
-	if by[a] = withName(by[a], user); in != nil {
-		in[a.Namespace] = withName(in[a.Namespace], user)
+// noteUser takes note of a workload by its account, or by its namespace.
+func noteUser[K comparable](f *Finder, by map[K][]graph.Name, key K, user graph.Name) {
+	before := len(by[key])
+	if by[key] = withName(by[key], user); len(by[key]) > before {
+		f.bytes += 256
 	}
-	f.bytes += 256
 }
 
 // withName adds a name, and keeps the first two: one of them may be the object that is judged.

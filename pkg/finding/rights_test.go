@@ -88,6 +88,10 @@ var rightScenarios = map[string]scenario{
 		cluster: cluster(doneIn("shop", "team"), of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: "+waiting+"}}")), unread: []string{"ClusterRoleBinding"},
 		want: "Job shop/done Finished weak\nJob team/done Finished",
 	},
+	"Jobs that any container may wait for, when Roles may not be read": {
+		cluster: cluster(doneIn("shop", "team"), of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {containers: []}}}")), unread: []string{"Role"},
+		want: "Job shop/done Finished weak\nJob team/done Finished",
+	},
 	"Jobs that texts of containers name": {
 		cluster: cluster(doneIn("shop", "team"), of("batch/v1 Job shop/mig", "", complete), of("batch/v1 Job shop/own", "", "spec: {template: {spec: {containers: [{name: a, args: [--job=own]}]}}}", complete),
 			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, env: [{name: WAIT_FOR_JOB, value: mig}]}]}}}"),

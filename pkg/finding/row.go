@@ -43,8 +43,6 @@ type row struct {
 	named bool
 	// cascades is true when the row finds what is used only by something unused or idle as well.
 	cascades bool
-	// mountable is true of what Pods use that somebody may make, beside ConfigMaps and Secrets.
-	mountable bool
 	// pods is true when the row needs the labels of all Pods and templates.
 	pods bool
 	// reads are other kinds whose objects must pass, and crosses is true when they may be in another namespace than the

@@ -16,9 +16,9 @@ func (f *Finder) mayBeAwaited(job graph.Name) string {
 	if user := firstBut(job, f.at(f.users, readsJobs, job)); user != "" {
 		return user + " may read it, and so may wait for it"
 	}
-	user, unread := firstBut(job, f.initialIn[job.Namespace]), f.unreadOf(rbacKinds...)
+	user, unread := firstBut(job, f.runningIn[job.Namespace]), f.unreadOf(rbacKinds...)
 	if user != "" && len(unread) > 0 {
-		return "an init container of " + user + " may wait for it, and " + unread[0].Kind.Kind + "s could not be read"
+		return user + " may wait for it, and " + unread[0].Kind.Kind + "s could not be read"
 	}
 	return ""
 }

@@ -21,7 +21,6 @@ func storageRows() []*row {
 	claim := namedRow(claims)
 	claim.means = "no Pod or template names it, and no StatefulSet can claim it"
 	claim.body, claim.look, claim.judge = true, lookClaim, judgeClaim
-	claim.mountable, claim.reads = true, []schema.GroupKind{roles}
 	return []*row{
 		claim,
 		{

@@ -28,6 +28,16 @@ func (c *Client) Intact(ctx context.Context, hint string) error {
 	return nil
 }
 
+// Dropped says which fields of Cleaners the API server is known not to keep. It is empty when it keeps them all, and
+// when nobody can tell.
+func (c *Client) Dropped(ctx context.Context) string {
+	lacks, err := c.Lacks(ctx)
+	if err != nil || schema.IsUnread(lacks) {
+		return ""
+	}
+	return lacks
+}
+
 // Lacks says which fields of Cleaners the API server does not keep. It is empty when it keeps them all.
 func (c *Client) Lacks(ctx context.Context) (string, error) {
 	connections, err := rest.HTTPClientFor(c.Config)

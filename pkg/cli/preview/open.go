@@ -25,7 +25,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/identity"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
-	"github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 	"github.com/kubecleaner/kubecleaner/pkg/validate"
@@ -57,8 +56,8 @@ func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cl
 
 // checkIntact takes note that the API server drops fields of Cleaners. One that was stored may have lost some already.
 func (j *job) checkIntact(ctx context.Context) {
-	lacks, err := j.self.Lacks(ctx)
-	if err != nil || lacks == "" || schema.IsUnread(lacks) { // an error: the preview itself says what is wrong
+	lacks := j.self.Dropped(ctx)
+	if lacks == "" {
 		return
 	}
 	j.drops = true

@@ -16,7 +16,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/schema"
 )
 
 // seenPatience is how long the operator may take to say that it knows of a stop. It needs about a second.
@@ -32,7 +31,7 @@ func (o *options) acknowledged(
 ) (unseen string, err error) {
 	ctx, cancel := context.WithTimeout(parent, seenPatience+cluster.Rewatch)
 	defer cancel()
-	if lacks := dropped(ctx, api); lacks != "" {
+	if lacks := api.Dropped(ctx); lacks != "" {
 		return lacks, nil
 	}
 	var reasons []string
@@ -58,16 +57,6 @@ func (o *options) acknowledged(
 		return "", context.Cause(parent)
 	}
 	return "", notSeen(namespace, reasons, err)
-}
-
-// dropped says which fields of Cleaners the API server does not keep: then it does not keep either what they would say
-// of a stop.
-func dropped(ctx context.Context, api *cluster.Client) string {
-	lacks, err := api.Lacks(ctx)
-	if err != nil || schema.IsUnread(lacks) {
-		return ""
-	}
-	return lacks
 }
 
 // answer looks for the words of a stop. It is known when Cleaners say them, or when they will not; unseen says why not.

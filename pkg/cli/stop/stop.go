@@ -201,7 +201,7 @@ func (o *options) resume(ctx context.Context) error {
 	if reason != nil {
 		fmt.Fprintf(o.ErrOut, "; it was: %s", reasonWords(*reason))
 	}
-	if dropped(ctx, api) != "" {
+	if api.Dropped(ctx) != "" {
 		fmt.Fprintln(o.ErrOut)
 		o.Note("no run begins now; this says what to do: %s doctor", terminal.Program)
 		return nil

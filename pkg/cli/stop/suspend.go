@@ -98,7 +98,7 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 		already = " already"
 		err = o.changed.PrintRead(ctx, o.Session, api, cluster.CleanerPath(cleaner.Name))
 	} else {
-		cleaner, err = o.patch(ctx, api, cleaner, suspend)
+		cleaner, err = o.patch(ctx, api, cleaner.Name, suspend)
 	}
 	if err != nil {
 		return err
@@ -120,9 +120,8 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 
 // patch sets spec.suspend, prints the Cleaner for -o, and returns it as it is then.
 func (o *options) patch(
-	ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cleaner, suspend bool,
+	ctx context.Context, api *cluster.Client, name string, suspend bool,
 ) (*v1alpha1.Cleaner, error) {
-	name := cleaner.Name
 	body, err := cluster.Send(
 		ctx,
 		api.Raw.Patch(types.MergePatchType).
