@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // attempts is how often an object that keeps changing is judged anew before it is left alone.
@@ -23,7 +24,7 @@ const attempts = 3
 
 // Again judges an object anew, as it is now. A verdict with Act false says why it is left alone. The patch is what a
 // Transform sends to the object as it is now; an empty one leaves it as it is.
-type Again func(ctx context.Context, live object.Object) (verdict object.Verdict, patch object.JSON, err error)
+type Again func(ctx context.Context, live object.Object) (verdict stage.Verdict, patch object.JSON, err error)
 
 // Actor deletes and changes objects through one REST client.
 type Actor struct {
@@ -45,16 +46,16 @@ func (a *Actor) ForRun(clk clock.PassiveClock, final func(error) bool) *Actor {
 // Delete deletes the object of a verdict. An object that is gone already is a success.
 func (a *Actor) Delete(
 	ctx context.Context,
-	verdict object.Verdict,
+	verdict stage.Verdict,
 	options *v1alpha1.DeleteOptions,
 	again Again,
-) object.Outcome {
-	ending := func(ctx context.Context, live object.Object) (object.Verdict, object.JSON, error) {
+) stage.Outcome {
+	ending := func(ctx context.Context, live object.Object) (stage.Verdict, object.JSON, error) {
 		if !live.Deleting || verdict.Deleting {
 			return again(ctx, live)
 		}
 		// A delete that came late or twice, or somebody else's: there is nothing left to do.
-		return object.Verdict{Candidate: verdict.Candidate, Skip: v1alpha1.OutcomeTerminating, Reason: Ending(live)}, nil, nil
+		return stage.Verdict{Candidate: verdict.Candidate, Skip: v1alpha1.OutcomeTerminating, Reason: Ending(live)}, nil, nil
 	}
 	var lost error
 	return a.carryOut(
@@ -76,7 +77,7 @@ func (a *Actor) Delete(
 }
 
 // Transform changes the object of a verdict by a merge patch.
-func (a *Actor) Transform(ctx context.Context, verdict object.Verdict, patch object.JSON, again Again) object.Outcome {
+func (a *Actor) Transform(ctx context.Context, verdict stage.Verdict, patch object.JSON, again Again) stage.Outcome {
 	var lost error
 	return a.carryOut(
 		ctx,
@@ -101,16 +102,16 @@ type attempt func(ctx context.Context, o object.Object, patch object.JSON) (resu
 // carryOut tries, and after each conflict judges the live object before it tries again.
 func (a *Actor) carryOut(
 	ctx context.Context,
-	verdict object.Verdict,
+	verdict stage.Verdict,
 	patch object.JSON,
 	again Again,
 	try attempt,
-) object.Outcome {
+) stage.Outcome {
 	persistent := a.persist(try)
 	for range attempts {
 		result, detail, err := persistent(ctx, verdict.Object, patch)
 		if err == nil {
-			return object.Outcome{Verdict: verdict, Result: result, Detail: detail}
+			return stage.Outcome{Verdict: verdict, Result: result, Detail: detail}
 		}
 		if stopped := context.Cause(ctx); !isConflict(err) || stopped != nil {
 			return ended(verdict, patch, err, stopped)
@@ -125,7 +126,7 @@ func (a *Actor) carryOut(
 		}
 		verdict, patch = next, change
 	}
-	return object.Outcome{
+	return stage.Outcome{
 		Verdict: verdict,
 		Result:  v1alpha1.OutcomeConflict,
 		Detail:  "it kept changing; the next run judges it again",
@@ -134,10 +135,10 @@ func (a *Actor) carryOut(
 
 // ended is the outcome of an object that is not tried again after an error. stopped is the cause of a run that was
 // stopped, else nil.
-func ended(verdict object.Verdict, patch object.JSON, err, stopped error) object.Outcome {
+func ended(verdict stage.Verdict, patch object.JSON, err, stopped error) stage.Outcome {
 	switch {
 	case isGone(err, verdict.Object):
-		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
+		return stage.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
 	case stopped != nil && isUndone(err):
 		return failed(
 			verdict,
@@ -158,23 +159,23 @@ func ended(verdict object.Verdict, patch object.JSON, err, stopped error) object
 // nothing to go on with.
 func (a *Actor) judgeAgain(
 	ctx context.Context,
-	verdict object.Verdict,
+	verdict stage.Verdict,
 	sent object.JSON,
 	again Again,
-) (object.Verdict, object.JSON, *object.Outcome) {
+) (stage.Verdict, object.JSON, *stage.Outcome) {
 	live, err := a.Live(ctx, verdict.Object)
 	switch {
 	case err != nil:
 		return verdict, nil, ref(failed(verdict, sent, fmt.Errorf("reading it again after a conflict: %w", err)))
 	case live == nil:
-		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
+		return verdict, nil, &stage.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
 	case live.UID != verdict.UID:
-		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: replaced}
+		return verdict, nil, &stage.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: replaced}
 	}
 	if isOurs(*live, sent) {
 		// It was sent twice on its way, and the first one was carried out. Judged anew, the object may not match because of
 		// just that.
-		return verdict, nil, &object.Outcome{
+		return verdict, nil, &stage.Outcome{
 			Verdict: verdict,
 			Result:  v1alpha1.OutcomeTransformed,
 			Detail:  "it was so when it was read again after a conflict",
@@ -185,7 +186,7 @@ func (a *Actor) judgeAgain(
 		return verdict, nil, ref(failed(verdict, sent, fmt.Errorf("judging it again after a conflict: %w", err)))
 	}
 	if !next.Act {
-		return verdict, nil, &object.Outcome{Verdict: next, Result: next.Skip, Detail: next.Reason}
+		return verdict, nil, &stage.Outcome{Verdict: next, Result: next.Skip, Detail: next.Reason}
 	}
 	return next, patch, nil
 }
@@ -193,4 +194,4 @@ func (a *Actor) judgeAgain(
 // replaced is the detail of OutcomeReplaced.
 const replaced = "it was created again under the same name"
 
-func ref(o object.Outcome) *object.Outcome { return &o }
+func ref(o stage.Outcome) *stage.Outcome { return &o }

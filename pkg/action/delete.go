@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 func (a *Actor) delete(
@@ -94,7 +95,7 @@ func asksForMore(o object.Object, options *v1alpha1.DeleteOptions) bool {
 	case options.GracePeriodSeconds == nil:
 		return false
 	}
-	metadata, err := o.Metadata()
+	metadata, err := apiserver.Metadata(o)
 	return err != nil || metadata.DeletionGracePeriodSeconds == nil ||
 		*options.GracePeriodSeconds < *metadata.DeletionGracePeriodSeconds
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 const (
@@ -68,7 +69,7 @@ func (d *Denials) Of(record *v1alpha1.CleanerRun, now time.Time) func(object.Obj
 }
 
 // Note takes down what became of the objects that were asked for.
-func (d *Denials) Note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, now time.Time) {
+func (d *Denials) Note(record *v1alpha1.CleanerRun, outcomes []stage.Outcome, now time.Time) {
 	if d == nil {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 func TestSpareTime(t *testing.T) {
@@ -28,11 +29,11 @@ func TestSpareTime(t *testing.T) {
 func TestDenialsAreBounded(t *testing.T) {
 	var d Denials
 	record := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{CleanerUID: "c", Trigger: v1alpha1.TriggerSchedule}}
-	verdicts := make([]object.Verdict, maxDenials+1)
-	outcomes := make([]object.Outcome, len(verdicts))
+	verdicts := make([]stage.Verdict, maxDenials+1)
+	outcomes := make([]stage.Outcome, len(verdicts))
 	for i := range verdicts {
-		verdicts[i] = object.Verdict{Candidate: object.Candidate{Object: object.Object{UID: types.UID(fmt.Sprint(i)), ResourceVersion: "1"}}, Act: true}
-		outcomes[i] = object.Outcome{Verdict: verdicts[i], Result: v1alpha1.OutcomeDenied}
+		verdicts[i] = stage.Verdict{Candidate: stage.Candidate{Object: object.Object{UID: types.UID(fmt.Sprint(i)), ResourceVersion: "1"}}, Act: true}
+		outcomes[i] = stage.Outcome{Verdict: verdicts[i], Result: v1alpha1.OutcomeDenied}
 	}
 	now := time.Now()
 	d.Note(record, outcomes, now)
@@ -44,7 +45,7 @@ func TestDenialsAreBounded(t *testing.T) {
 	}
 	interrupted := outcomes[0]
 	interrupted.Result = v1alpha1.OutcomeInterrupted
-	if d.Note(record, []object.Outcome{interrupted}, now); len(d.objects) != maxDenials {
+	if d.Note(record, []stage.Outcome{interrupted}, now); len(d.objects) != maxDenials {
 		t.Fatal("what was not asked for is forgotten")
 	}
 	outcomes[0].Result = v1alpha1.OutcomeDeleted

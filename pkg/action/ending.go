@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // Ending says what an object that is being deleted still waits for.
@@ -25,7 +26,7 @@ func Ending(o object.Object) string {
 
 // held names what holds an object that is being deleted: finalizers, and its grace period. Empty when nothing does.
 func held(o object.Object) string {
-	metadata, err := o.Metadata()
+	metadata, err := apiserver.Metadata(o)
 	if err != nil {
 		return ""
 	}
@@ -42,7 +43,7 @@ func held(o object.Object) string {
 // already says of an object that was being deleted before the run since when it is, and what holds it.
 func already(o object.Object) string {
 	text := "it was being deleted already"
-	metadata, err := o.Metadata()
+	metadata, err := apiserver.Metadata(o)
 	if err != nil || metadata.DeletionTimestamp == nil {
 		return text
 	}

@@ -13,14 +13,15 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // rehearsed is what the answer to a rehearsed change says of it, and the object after the change.
 func rehearsed(
-	planned object.Outcome,
+	planned stage.Outcome,
 	patch, answer object.JSON,
 	unknown *unknownFields,
-) (object.Outcome, *object.Object) {
+) (stage.Outcome, *object.Object) {
 	after, err := object.New(planned.Kind, answer)
 	if len(patch) == 0 || err != nil || after.UID != planned.UID {
 		return planned, nil
@@ -54,7 +55,7 @@ func isSame(before, after object.Object) bool {
 const knowsNo = "the API server knows no field"
 
 // IsOfSchema reports whether an answer holds for the same change of each object of the kind: the schema decides it.
-func IsOfSchema(outcome object.Outcome) bool { return strings.HasPrefix(outcome.Detail, knowsNo) }
+func IsOfSchema(outcome stage.Outcome) bool { return strings.HasPrefix(outcome.Detail, knowsNo) }
 
 // unknownFields collects from the warnings of an answer which fields the API server dropped.
 type unknownFields struct{ paths []string }

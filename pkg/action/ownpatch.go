@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // fieldManager is by which name the API server notes who changed what.
@@ -25,7 +26,7 @@ func isOurs(live object.Object, patch object.JSON) bool {
 	if err != nil {
 		return false
 	}
-	metadata, err := live.Metadata()
+	metadata, err := apiserver.Metadata(live)
 	if err != nil {
 		return false
 	}

@@ -14,15 +14,17 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // Failed is the outcome of an object that could not be deleted or changed: Denied when admission did not let it be,
 // KindGone when the kind is not served any more, else Failed. No value of a Secret is in it.
-func Failed(verdict object.Verdict, err error) object.Outcome { return failed(verdict, nil, err) }
+func Failed(verdict stage.Verdict, err error) stage.Outcome { return failed(verdict, nil, err) }
 
 // failed is Failed when a patch was sent: whoever refuses it may quote what it would have put into a Secret.
-func failed(verdict object.Verdict, patch object.JSON, err error) object.Outcome {
-	outcome := object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Err: err}
+func failed(verdict stage.Verdict, patch object.JSON, err error) stage.Outcome {
+	outcome := stage.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Err: err}
 	said, denied := denial(err)
 	switch {
 	case denied:
@@ -41,7 +43,7 @@ func failed(verdict object.Verdict, patch object.JSON, err error) object.Outcome
 			strings.Replace(err.Error(), `"" is invalid: patch: `, "the changed object would not be valid: ", 1),
 		)
 	}
-	outcome.Detail = object.WithoutBody(outcome.Detail)
+	outcome.Detail = apiserver.WithoutBody(outcome.Detail)
 	if apierrors.IsForbidden(err) && !denied { // the words of the authorizer, which sees no object
 		return outcome
 	}
@@ -102,12 +104,12 @@ func isConflict(err error) bool { return apierrors.IsConflict(err) && !denied(er
 
 // isGone reports whether the server, and not a webhook, said of this object that it is not there.
 func isGone(err error, o object.Object) bool {
-	return object.IsAbsent(err, o.Name) && !denied(err)
+	return apiserver.IsAbsent(err, o.Name) && !denied(err)
 }
 
 // isKindGone reports whether the server does not know what it was asked for: its answer names no object.
 func isKindGone(err error) bool {
-	return object.IsKindAbsent(err) && !denied(err)
+	return apiserver.IsKindAbsent(err) && !denied(err)
 }
 
 func statusOf(err error) (metav1.Status, bool) {

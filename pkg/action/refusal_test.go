@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // answered is an error of the API server's, in its own words.
@@ -30,14 +31,14 @@ func answered(code int, reason metav1.StatusReason, message, about string) error
 	return &apierrors.StatusError{ErrStatus: status}
 }
 
-func old(t *testing.T) object.Verdict {
+func old(t *testing.T) stage.Verdict {
 	t.Helper()
 	raw := `{"metadata":{"namespace":"shop","name":"old","uid":"u1","resourceVersion":"7"}}`
 	o, err := object.New(object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Namespaced: true}, []byte(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return object.Verdict{Candidate: object.Candidate{Object: o}, Act: true}
+	return stage.Verdict{Candidate: stage.Candidate{Object: o}, Act: true}
 }
 
 const webhook = `admission webhook "guard.example.com" denied the request: `
@@ -143,7 +144,7 @@ func TestRefusalOfAPatchHidesItsValues(t *testing.T) {
 		return "", "", refused
 	}
 	patch := object.JSON(`{"data":{"password":"bmV3LXBhc3N3b3Jk"}}`)
-	outcome := a.carryOut(t.Context(), object.Verdict{Candidate: object.Candidate{Object: o}, Act: true}, patch, nil, refuse)
+	outcome := a.carryOut(t.Context(), stage.Verdict{Candidate: stage.Candidate{Object: o}, Act: true}, patch, nil, refuse)
 	if want := webhook + "****** (******) is as weak as ******"; outcome.Detail != want {
 		t.Errorf("it says %q, want %q", outcome.Detail, want)
 	}

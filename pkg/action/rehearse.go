@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // Rehearse asks the API server, as a dry run, whether it would delete or change an object: Planned if it would, or if
@@ -22,11 +23,11 @@ import (
 // is not known. It changes nothing: see MayRehearse.
 func (a *Actor) Rehearse(
 	ctx context.Context,
-	verdict object.Verdict,
+	verdict stage.Verdict,
 	patch object.JSON,
 	options *v1alpha1.DeleteOptions,
-) (outcome object.Outcome, after *object.Object) {
-	planned := object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomePlanned}
+) (outcome stage.Outcome, after *object.Object) {
+	planned := stage.Outcome{Verdict: verdict, Result: v1alpha1.OutcomePlanned}
 	request, err := a.rehearsal(verdict.Object, patch, options)
 	if err != nil {
 		return failed(verdict, patch, err), nil
@@ -60,7 +61,7 @@ func (a *Actor) rehearsal(o object.Object, patch object.JSON, options *v1alpha1.
 
 // IsRefused reports whether the API server refuses a rehearsed change whoever asks and whenever: what it would make is
 // not valid.
-func IsRefused(outcome object.Outcome) bool {
+func IsRefused(outcome stage.Outcome) bool {
 	return outcome.Result == v1alpha1.OutcomeFailed && isRefused(outcome.Err)
 }
 

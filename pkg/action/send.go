@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 const (
@@ -82,7 +83,7 @@ func (a *Actor) do(
 	request *rest.Request,
 ) (answer []byte, code int, err error) {
 	err = fault.Logged(ctx, func() error {
-		if err := object.CheckPath(request.URL().Path); err != nil {
+		if err := apiserver.CheckPath(request.URL().Path); err != nil {
 			return err
 		}
 		return a.flow.pass(ctx, func() (err error) {
@@ -110,4 +111,4 @@ var errForeign = errors.New(
 )
 
 // isUnclear: what was not sent did not take place, nor did what a webhook denied, whatever code it chose.
-func isUnclear(err error) bool { return object.IsUnclear(err) && !denied(err) && !isUnsent(err) }
+func isUnclear(err error) bool { return apiserver.IsUnclear(err) && !denied(err) && !isUnsent(err) }

@@ -29,6 +29,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // past deletes ConfigMaps as a run of the Cleaner would, and leaves its record. The record is named unused-NS-1800000000.
@@ -65,7 +66,7 @@ func (s *site) pastAt(nominal metav1.Time, c *v1alpha1.Cleaner, names ...string)
 		must(s.T, err)
 		o, err := object.New(kinds[resource], raw)
 		must(s.T, err)
-		victims = append(victims, journal.Victim{Candidate: object.Candidate{Object: o}})
+		victims = append(victims, journal.Victim{Candidate: stage.Candidate{Object: o}})
 	}
 	ledger, err := book.Intend(ctx, c, run, 3, nil, victims)
 	must(s.T, err)
@@ -75,12 +76,12 @@ func (s *site) pastAt(nominal metav1.Time, c *v1alpha1.Cleaner, names ...string)
 		gone.SetNamespace(v.Namespace)
 		gone.SetName(v.Name)
 		must(s.T, s.Delete(ctx, gone, client.GracePeriodSeconds(0)))
-		must(s.T, ledger.Record(ctx, i, object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted}))
+		must(s.T, ledger.Record(ctx, i, stage.Outcome{Verdict: stage.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted}))
 	}
 	must(s.T, ledger.Flush(ctx))
-	var outcomes []object.Outcome
+	var outcomes []stage.Outcome
 	for _, v := range victims {
-		outcomes = append(outcomes, object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted})
+		outcomes = append(outcomes, stage.Outcome{Verdict: stage.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted})
 	}
 	journal.Describe(run, 3, outcomes)
 	run.Status.Matched, run.Status.Acted = int64(len(victims)), int64(len(victims))

@@ -31,6 +31,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // much is how many objects large touched, and protects how many more it left alone.
@@ -66,12 +67,12 @@ func (s *site) acting(much, protects int) (*v1alpha1.CleanerRun, map[string]v1al
 	want := map[string]v1alpha1.ObjectOutcome{}
 	kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Resource: "deployments", Namespaced: true}
 	var victims []journal.Victim
-	var planned, ended []object.Outcome
+	var planned, ended []stage.Outcome
 	for i := range much + protects {
 		name := fmt.Sprintf("object-%04d", i)
-		candidate := object.Candidate{Object: object.Object{Kind: kind, Namespace: "x", Name: name, UID: types.UID("uid-of-" + name), ResourceVersion: "1"}}
+		candidate := stage.Candidate{Object: object.Object{Kind: kind, Namespace: "x", Name: name, UID: types.UID("uid-of-" + name), ResourceVersion: "1"}}
 		candidate.Message = fmt.Sprintf("%d: %s", i, strings.Repeat("unused ", 50))
-		outcome := object.Outcome{Verdict: object.Verdict{Candidate: candidate, Act: i < much}, Result: v1alpha1.OutcomeProtected, Detail: "it must stay"}
+		outcome := stage.Outcome{Verdict: stage.Verdict{Candidate: candidate, Act: i < much}, Result: v1alpha1.OutcomeProtected, Detail: "it must stay"}
 		if i < much {
 			victims = append(victims, journal.Victim{Candidate: candidate})
 			outcome.Result, outcome.Detail = v1alpha1.OutcomePlanned, ""

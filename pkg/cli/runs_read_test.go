@@ -23,6 +23,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // recordOf writes the record of a run of the Cleaner that came so long after nominal.
@@ -195,15 +196,15 @@ func (s *site) scanRecord(c *v1alpha1.Cleaner, book *journal.Journal, at time.Ti
 	run, err := book.Begin(s.Context(), c, v1alpha1.CleanerRunSpec{Cleaner: c.Name, CleanerUID: c.UID, NominalTime: metav1.NewTime(at), Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionScan})
 	must(s.T, err)
 	s.Cleanup(func() { _ = s.Delete(context.Background(), run) })
-	var found []object.Outcome
+	var found []stage.Outcome
 	for i := range n {
 		name := fmt.Sprintf("object-%04d", first+i)
-		outcome := object.Outcome{Result: v1alpha1.OutcomeMatched}
+		outcome := stage.Outcome{Result: v1alpha1.OutcomeMatched}
 		outcome.Kind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Namespaced: true}
 		outcome.Namespace, outcome.Name, outcome.UID, outcome.Message = "x", name, types.UID("uid-of-"+name), strings.Repeat("unused ", 50)
 		found = append(found, outcome)
 	}
-	none := func(func(object.Outcome) bool) {}
+	none := func(func(stage.Outcome) bool) {}
 	journal.Describe(run, int64(n), found)
 	if words := book.KeepOthers(s.Context(), run, found, none); words != "" {
 		s.Fatal(words)

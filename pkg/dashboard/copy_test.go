@@ -25,6 +25,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // ran is the record of a run that deleted the objects, which it copied.
@@ -42,7 +43,7 @@ func ran(t *testing.T, c client.Client, of *v1alpha1.Cleaner, objects map[string
 	must(t, err)
 	t.Cleanup(func() { _ = c.Delete(context.Background(), run) })
 	var victims []journal.Victim
-	var outcomes []object.Outcome
+	var outcomes []stage.Outcome
 	for kind, o := range objects {
 		raw, err := json.Marshal(o)
 		must(t, err)
@@ -50,10 +51,10 @@ func ran(t *testing.T, c client.Client, of *v1alpha1.Cleaner, objects map[string
 			GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: kind}, Resource: strings.ToLower(kind) + "s", Namespaced: true,
 		}, raw)
 		must(t, err)
-		candidate := object.Candidate{Object: of}
+		candidate := stage.Candidate{Object: of}
 		victims = append(victims, journal.Victim{Candidate: candidate})
-		outcomes = append(outcomes, object.Outcome{
-			Verdict: object.Verdict{Candidate: candidate, Act: true}, Result: v1alpha1.OutcomeDeleted,
+		outcomes = append(outcomes, stage.Outcome{
+			Verdict: stage.Verdict{Candidate: candidate, Act: true}, Result: v1alpha1.OutcomeDeleted,
 		})
 	}
 	ledger, err := book.Intend(ctx, of, run, int64(len(victims)), nil, victims)

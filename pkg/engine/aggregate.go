@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -16,7 +17,7 @@ func (e *Engine) Aggregate() *sandbox.Aggregate { return e.aggregate }
 
 // Pick runs the aggregated script over the candidates that it was given while they were found. Its messages stand
 // before the selectors'. mask hides the values of the Secrets among them.
-func (e *Engine) Pick(ctx context.Context, marks []selector.Mark, mask func(string) string) (*object.Verdicts, error) {
+func (e *Engine) Pick(ctx context.Context, marks []selector.Mark, mask func(string) string) (*stage.Verdicts, error) {
 	chosen, before := 0, e.Memory.Taken()
 	e.aggregate.Keep = func(bytes int) error { chosen++; return e.Memory.Choose(chosen, bytes) }
 	for i, mark := range marks {
@@ -29,14 +30,14 @@ func (e *Engine) Pick(ctx context.Context, marks []selector.Mark, mask func(stri
 		e.Memory.GiveBack(e.Memory.Taken() - before)
 		return nil, object.MaskError(mask, "aggregatedSelection", err)
 	}
-	picked := &object.Verdicts{Bodies: true}
+	picked := &stage.Verdicts{Bodies: true}
 	for _, match := range selected {
 		mark := marks[match.Index]
-		candidate := object.Candidate{Object: match.Object, Selector: mark.Selector, Message: mark.Message}
+		candidate := stage.Candidate{Object: match.Object, Selector: mark.Selector, Message: mark.Message}
 		if match.Message != "" {
 			candidate.Message = object.WithManager(mask(match.Message), object.ManagerIn(mark.Message))
 		}
-		picked.Add(object.Verdict{Candidate: candidate, Act: true})
+		picked.Add(stage.Verdict{Candidate: candidate, Act: true})
 	}
 	return picked, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -167,7 +168,7 @@ func (e *Engine) Took() map[metrics.Engine]time.Duration {
 }
 
 // Fault says in a word why an object could not be judged, and by what.
-func Fault(outcome *object.Outcome) (engine metrics.Engine, reason string) {
+func Fault(outcome *stage.Outcome) (engine metrics.Engine, reason string) {
 	var limit *cel.LimitError
 	switch {
 	case errors.As(outcome.Err, &limit):

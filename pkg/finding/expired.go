@@ -59,7 +59,7 @@ func lookExpired(f *Finder, o *object.Parts) *candidate {
 // isExpiredByOne reports whether the marks of some dialect alone end the object's time.
 func (f *Finding) isExpiredByOne(now time.Time) bool {
 	for i := range f.Marks {
-		if f.Expired(now, f.Marks[i].Dialect) != nil {
+		if f.Expired(now, v1alpha1.MarkDialect(f.Marks[i].Dialect)) != nil {
 			return true
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // claimants are what may ask for a volume.
@@ -51,7 +52,7 @@ func lookClaim(f *Finder, o *object.Parts) *candidate {
 		return nil
 	}
 	c.marks = valuesOf(o)
-	c.found = &Finding{Frees: Resources{VolumeBytes: o.VolumeBytes()}}
+	c.found = &Finding{Frees: Resources{VolumeBytes: apiserver.Capacity(o)}}
 	if condition := conditionOf(o, "Unused"); condition.Field("status").Text() == "True" {
 		c.found.Since = timeAt(condition.Field("lastTransitionTime"))
 	}
@@ -76,7 +77,7 @@ func lookVolume(f *Finder, o *object.Parts) *candidate {
 	}
 	found := &Finding{
 		Confidence: v1alpha1.ConfidenceCertain, Since: timeAt(status.Field("lastPhaseTransitionTime")),
-		Frees: Resources{VolumeBytes: o.VolumeBytes()},
+		Frees: Resources{VolumeBytes: apiserver.Capacity(o)},
 	}
 	switch phase := status.Field("phase").Text(); phase {
 	case "Released":

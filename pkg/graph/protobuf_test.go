@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/randfill"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // told is all that a Pod tells a Graph: what it names, and what could be a name in its texts.
@@ -31,7 +32,7 @@ func TestProtobufTellsTheSameReferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	message, err := object.MessageOf(corev1.Pod{})
+	message, err := apiserver.MessageOf(corev1.Pod{})
 	if err != nil {
 		t.Fatal(err)
 	}

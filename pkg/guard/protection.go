@@ -13,6 +13,8 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // DefaultProtectedNamespaces are protected unless the operator has another setting, besides its own namespace: they
@@ -76,7 +78,7 @@ const unprotected = "false"
 
 // Own says why no Cleaner of the action may touch the object because of what it is itself, or is empty.
 func (p Protection) Own(action v1alpha1.Action, o object.Object) (string, error) {
-	metadata, err := o.Metadata()
+	metadata, err := apiserver.Metadata(o)
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +108,7 @@ func (p Protection) Own(action v1alpha1.Action, o object.Object) (string, error)
 }
 
 // MarkOwn marks the verdict on an object that is protected because of what it is itself.
-func (p Protection) MarkOwn(action v1alpha1.Action, verdict *object.Verdict) error {
+func (p Protection) MarkOwn(action v1alpha1.Action, verdict *stage.Verdict) error {
 	reason, err := p.Own(action, verdict.Object)
 	if reason != "" {
 		Protect(action, verdict, reason)
@@ -116,7 +118,7 @@ func (p Protection) MarkOwn(action v1alpha1.Action, verdict *object.Verdict) err
 
 // Protect marks the verdict on an object that is protected for the reason. What deletes or changes objects leaves it
 // alone. A Scan, which touches nothing, reports it, with the mark.
-func Protect(action v1alpha1.Action, verdict *object.Verdict, reason string) {
+func Protect(action v1alpha1.Action, verdict *stage.Verdict, reason string) {
 	if action == v1alpha1.ActionScan {
 		verdict.Reason = protectedMark + reason
 		return

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // What was restored is protected, and the reason is the command that ends it.
@@ -81,7 +82,7 @@ func TestAnnotationProtects(t *testing.T) {
 		if stays := (&Cascade{}).Stays(o); (stays != "") != (want != "") {
 			t.Errorf("an object with %s that another would take along: %q", value, stays)
 		}
-		metadata, err := o.Metadata()
+		metadata, err := apiserver.Metadata(o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // defaultPath is where Prometheus answers instant queries.
@@ -69,7 +69,7 @@ func checkQueries(queries []v1alpha1.MetricQuery) []error {
 func checkSecret(ref v1alpha1.SecretRef) []error {
 	var errs []error
 	for _, of := range []struct{ field, text string }{{"namespace", ref.Namespace}, {"name", ref.Name}} {
-		if err := object.CheckSegment(of.text); err != nil {
+		if err := apiserver.CheckSegment(of.text); err != nil {
 			errs = append(errs, fmt.Errorf("metricSource.secretRef.%s: %w", of.field, err))
 		}
 	}

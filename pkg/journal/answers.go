@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // errUnproved says that an answer claims success and is not the API server's, but of something on the way to it. Then
@@ -88,7 +88,7 @@ func (j *Journal) Cleaner(ctx context.Context, name string, uid types.UID) (*v1a
 	switch {
 	case err == nil && (cleaner.Name != name || cleaner.UID == ""):
 		return nil, wrap("reading Cleaner "+name, errUnproved)
-	case object.IsAbsent(err, name), err == nil && cleaner.UID != uid:
+	case apiserver.IsAbsent(err, name), err == nil && cleaner.UID != uid:
 		return nil, nil
 	}
 	return &cleaner, wrap("reading Cleaner "+name, err)

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // NotApprovedError says why an approval does not count. Only a person can do something about it.
@@ -34,9 +34,9 @@ func (j *Journal) Decision(
 	var said v1alpha1.CleanerApproval
 	err := j.client.Get(ctx, client.ObjectKey{Name: plan.Run}, &said)
 	switch {
-	case object.IsAbsent(err, plan.Run):
+	case apiserver.IsAbsent(err, plan.Run):
 		return nil, nil
-	case err != nil && !object.MayPass(err):
+	case err != nil && !apiserver.MayPass(err):
 		return nil, notApproved("the operator cannot read CleanerApproval %s: %s", plan.Run, err)
 	case err != nil:
 		return nil, wrap("reading CleanerApproval "+plan.Run, err)

@@ -10,12 +10,13 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // When copying panics for one object, the others of its group are not taken for copied.
 func TestPanicWhileAGroupIsCopied(t *testing.T) {
 	t.Parallel()
-	victim := Victim{Candidate: object.Candidate{Object: object.Object{Kind: object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Namespaced: true}, Namespace: "a", Name: "b"}}}
+	victim := Victim{Candidate: stage.Candidate{Object: object.Object{Kind: object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Namespaced: true}, Namespace: "a", Name: "b"}}}
 	l := &Ledger{copies: &copies{storage: v1alpha1.StorageSecret}} // without anything to copy to
 	g, i := l.join(victim)
 	func() {

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 const (
@@ -112,7 +112,7 @@ func (j *Journal) shards(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]core
 	}
 	var first corev1.ConfigMap
 	err := j.client.Get(ctx, client.ObjectKey{Namespace: j.namespace, Name: countsName(cleaner, 0)}, &first)
-	if object.IsAbsent(err, countsName(cleaner, 0)) {
+	if apiserver.IsAbsent(err, countsName(cleaner, 0)) {
 		return shards, nil
 	}
 	if err == nil && !holdsCounts(&first) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 const examples = 20
 
 // Describe puts the outcomes, counted and listed as far as they fit, into the run's status. more are only counted.
-func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, more ...iter.Seq[object.Outcome]) {
+func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []stage.Outcome, more ...iter.Seq[stage.Outcome]) {
 	describe(run, maxRunBytes, considered, outcomes, more...)
 }
 
@@ -31,12 +31,12 @@ func describe(
 	run *v1alpha1.CleanerRun,
 	room int,
 	considered int64,
-	outcomes []object.Outcome,
-	more ...iter.Seq[object.Outcome],
+	outcomes []stage.Outcome,
+	more ...iter.Seq[stage.Outcome],
 ) {
 	status, all, total := &run.Status, tallies{}, int64(0)
 	status.RunCounts = v1alpha1.RunCounts{Considered: considered}
-	add := func(outcome *object.Outcome) {
+	add := func(outcome *stage.Outcome) {
 		count(&status.RunCounts, run.Spec.Action, outcome)
 		all.add(outcome, outcome.Result, 1)
 		total++
@@ -53,13 +53,13 @@ func describe(
 }
 
 // apart divides outcomes into those of objects that are left alone, and of those that are planned.
-func apart(outcomes []object.Outcome) (left []object.Outcome, planned iter.Seq[object.Outcome]) {
+func apart(outcomes []stage.Outcome) (left []stage.Outcome, planned iter.Seq[stage.Outcome]) {
 	for i := range outcomes {
 		if outcomes[i].Result != v1alpha1.OutcomePlanned {
 			left = append(left, outcomes[i])
 		}
 	}
-	return left, func(yield func(object.Outcome) bool) {
+	return left, func(yield func(stage.Outcome) bool) {
 		for i := range outcomes {
 			if outcomes[i].Result == v1alpha1.OutcomePlanned && !yield(outcomes[i]) {
 				return
@@ -70,14 +70,14 @@ func apart(outcomes []object.Outcome) (left []object.Outcome, planned iter.Seq[o
 
 // describeActing is Describe for a run that begins to act. What it is going to touch is in its intent, and only counted
 // here. What it leaves alone is listed: nowhere else is that written down, should the run be cut off.
-func describeActing(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) {
+func describeActing(run *v1alpha1.CleanerRun, considered int64, outcomes []stage.Outcome) {
 	left, planned := apart(outcomes)
 	describe(run, maxActingBytes, considered, left, planned)
 }
 
 // Settle puts the outcomes of the victims into the status of a run that was taken over, which so far only counts them,
 // as Planned.
-func Settle(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
+func Settle(run *v1alpha1.CleanerRun, outcomes []stage.Outcome) {
 	status := &run.Status
 	total, all := int64(len(status.Objects))+status.ObjectsOmitted, talliesOf(status)
 	status.Matched -= int64(len(outcomes)) // counted as planned
@@ -111,7 +111,7 @@ func list(
 	}
 }
 
-func entryOf(outcome *object.Outcome) v1alpha1.ObjectOutcome {
+func entryOf(outcome *stage.Outcome) v1alpha1.ObjectOutcome {
 	return v1alpha1.ObjectOutcome{
 		APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind,
 		Namespace: outcome.Namespace, Name: outcome.Name, UID: outcome.UID,
@@ -183,7 +183,7 @@ func mostNotable(n int, entry func(int) v1alpha1.ObjectOutcome) []int32 {
 	return order
 }
 
-func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome *object.Outcome) {
+func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome *stage.Outcome) {
 	switch outcome.Result {
 	case v1alpha1.OutcomeNotEvaluated:
 		counts.Failed++

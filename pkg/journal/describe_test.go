@@ -14,12 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // many are n outcomes of one word, named by it.
-func many(n int, result v1alpha1.OutcomeResult) []object.Outcome {
-	outcomes := make([]object.Outcome, n)
+func many(n int, result v1alpha1.OutcomeResult) []stage.Outcome {
+	outcomes := make([]stage.Outcome, n)
 	for i := range outcomes {
 		outcomes[i].Name = fmt.Sprintf("%s-%d", result, i)
 		outcomes[i].UID = types.UID(outcomes[i].Name)
@@ -37,8 +37,8 @@ func names(result v1alpha1.OutcomeResult, n int) []string {
 	return all
 }
 
-func join(parts ...[]object.Outcome) []object.Outcome {
-	var all []object.Outcome
+func join(parts ...[]stage.Outcome) []stage.Outcome {
+	var all []stage.Outcome
 	for _, part := range parts {
 		all = append(all, part...)
 	}
@@ -48,7 +48,7 @@ func join(parts ...[]object.Outcome) []object.Outcome {
 // When there is no room for all, what people look for is listed: failures, and what is rare.
 func TestRecordListsWhatIsRareFirst(t *testing.T) {
 	for name, c := range map[string]struct {
-		outcomes []object.Outcome
+		outcomes []stage.Outcome
 		first    string
 	}{
 		"all fit":                      {join(many(3, "Deleted"), many(1, "Failed")), "Deleted-0 Deleted-1 Deleted-2 Failed-0"},
@@ -63,8 +63,8 @@ func TestRecordListsWhatIsRareFirst(t *testing.T) {
 			wantFitting(t, described, len(c.outcomes), c.first)
 
 			// The same of a run that was taken over: it had planned all of them.
-			planned := make([]object.Outcome, 0, len(c.outcomes))
-			var victims []object.Outcome
+			planned := make([]stage.Outcome, 0, len(c.outcomes))
+			var victims []stage.Outcome
 			for _, o := range c.outcomes {
 				if o.Result == v1alpha1.OutcomeNotEvaluated {
 					planned = append(planned, o)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // Streams of what a run writes down, as the values of the label PartLabel.
@@ -28,7 +29,7 @@ const (
 
 // Victim is an object that a run is going to delete or change.
 type Victim struct {
-	object.Candidate
+	stage.Candidate
 	// Patch is what a Transform sends. Nil for a Delete.
 	Patch object.JSON
 }
@@ -55,7 +56,7 @@ type Intent struct {
 // Victim is the victim again, without its bytes.
 func (i *Intent) Victim() Victim {
 	return Victim{
-		Candidate: object.Candidate{
+		Candidate: stage.Candidate{
 			Object: i.Object(), Selector: i.Selector, Message: i.Message, VolumeBytes: i.VolumeBytes,
 		},
 		Patch: object.JSON(i.Patch),

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // TestIntentThatIsTooLarge ends the run before it touches anything, and says what to do.
@@ -33,7 +34,7 @@ func TestIntentThatIsTooLarge(t *testing.T) {
 
 // An operator that takes a run over knows what its victims free, without their bytes.
 func TestIntentKeepsWhatIsFreed(t *testing.T) {
-	victim := Victim{Candidate: object.Candidate{VolumeBytes: 1 << 30}}
+	victim := Victim{Candidate: stage.Candidate{VolumeBytes: 1 << 30}}
 	intent := intentOf(victim)
 	if got := intent.Victim(); got.VolumeBytes != victim.VolumeBytes {
 		t.Errorf("%d bytes are kept, want %d", got.VolumeBytes, victim.VolumeBytes)

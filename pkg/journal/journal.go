@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 var (
@@ -84,7 +84,7 @@ func (j *Journal) Begin(
 		run.OwnerReferences = []metav1.OwnerReference{ownedBy(cleaner)}
 	}
 	err = j.create(ctx, run)
-	if object.IsUnclear(err) { // the answer may be lost: then it is there already
+	if apiserver.IsUnclear(err) { // the answer may be lost: then it is there already
 		err = j.create(ctx, run)
 	}
 	if !apierrors.IsAlreadyExists(err) {
@@ -109,7 +109,7 @@ func (j *Journal) Begin(
 // Find reads a record. It is nil when there is none.
 func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, error) {
 	run, err := j.read(ctx, name)
-	if object.IsAbsent(err, name) {
+	if apiserver.IsAbsent(err, name) {
 		return nil, nil
 	}
 	return run, wrap("reading CleanerRun "+name, err)
@@ -131,7 +131,7 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 	if errors.Is(err, ErrTaken) { // it was not sent
 		run.Status.Phase = was
 	}
-	if object.IsAbsent(err, name) {
+	if apiserver.IsAbsent(err, name) {
 		return ErrGone
 	}
 	return wrap("writing CleanerRun "+name, err)

@@ -17,7 +17,7 @@ import (
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 const (
@@ -69,7 +69,7 @@ func (l *Ledger) keepWith(bundled *corev1.Secret) {
 // been written, and the outcomes belong there. The outcomes given are what is known so far of all that matched. With
 // ErrTaken, run is the record as the other operator wrote it.
 func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64,
-	outcomes []object.Outcome, victims []Victim,
+	outcomes []stage.Outcome, victims []Victim,
 ) (*Ledger, error) {
 	attempt := utilrand.String(5)
 	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(victims)), saved: j.clock.Now()}

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 const (
@@ -43,8 +43,8 @@ const (
 func (j *Journal) KeepOthers(
 	ctx context.Context,
 	run *v1alpha1.CleanerRun,
-	outcomes []object.Outcome,
-	more iter.Seq[object.Outcome],
+	outcomes []stage.Outcome,
+	more iter.Seq[stage.Outcome],
 ) string {
 	run.Status.OtherObjects = nil
 	if run.Status.ObjectsOmitted == 0 || run.Status.Intent != nil {
@@ -68,8 +68,8 @@ func (j *Journal) KeepOthers(
 func (j *Journal) storeOthers(
 	ctx context.Context,
 	run *v1alpha1.CleanerRun,
-	outcomes []object.Outcome,
-	more iter.Seq[object.Outcome],
+	outcomes []stage.Outcome,
+	more iter.Seq[stage.Outcome],
 ) error {
 	attempt := utilrand.String(5)
 	parts := j.newBundle(run, attempt, "")
@@ -96,10 +96,10 @@ func addOthers(
 	ctx context.Context,
 	stored *chain,
 	listed map[identity]bool,
-	outcomes []object.Outcome,
-	more iter.Seq[object.Outcome],
+	outcomes []stage.Outcome,
+	more iter.Seq[stage.Outcome],
 ) error {
-	for _, seq := range []iter.Seq[object.Outcome]{slices.Values(outcomes), more} {
+	for _, seq := range []iter.Seq[stage.Outcome]{slices.Values(outcomes), more} {
 		for outcome := range seq {
 			entry := entryOf(&outcome)
 			if listed[identity{entry.APIVersion, entry.Kind, entry.UID}] {

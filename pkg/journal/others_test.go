@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // hexNoise is text that cannot be compressed well.
@@ -41,9 +42,9 @@ func TestOthersTakeNoMoreThanTheyMay(t *testing.T) {
 		stored.data[partName(run, "a", streamObjects, part)] = data
 		return nil
 	})
-	more := func(yield func(object.Outcome) bool) {
+	more := func(yield func(stage.Outcome) bool) {
 		for i := range found {
-			o := object.Outcome{Result: v1alpha1.OutcomeMatched}
+			o := stage.Outcome{Result: v1alpha1.OutcomeMatched}
 			o.Kind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Namespaced: true}
 			id := hexNoise(random, 32)
 			o.UID = types.UID(strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-"))

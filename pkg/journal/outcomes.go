@@ -17,7 +17,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // outcomePart is a part of the outcomes, as it was written last.
@@ -39,7 +40,7 @@ func newOutcomeParts(victims int) []outcomePart {
 // Record takes what became of the i-th victim, and saves what it took from time to time. The error says that another
 // operator has taken the run over: then nothing more may be touched. That outcomes could not be saved is no error: they
 // are saved later, and if this operator goes away before, the next one looks at the objects themselves.
-func (l *Ledger) Record(ctx context.Context, i int, outcome object.Outcome) error {
+func (l *Ledger) Record(ctx context.Context, i int, outcome stage.Outcome) error {
 	saved := SavedOutcome{
 		Index:   i,
 		Outcome: outcome.Result,
@@ -190,7 +191,7 @@ func withOutcomes(before *corev1.Secret, data []byte) *corev1.Secret {
 func (j *Journal) holds(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	live, err := j.read(ctx, run.Name)
 	switch {
-	case object.IsAbsent(err, run.Name), err == nil && live.UID != run.UID:
+	case apiserver.IsAbsent(err, run.Name), err == nil && live.UID != run.UID:
 		return ErrGone
 	case err != nil:
 		return wrap("reading CleanerRun "+run.Name, err)

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // partKey is the key of a part in its Secret.
@@ -97,7 +97,7 @@ func (p *Parts) secret(
 	key := client.ObjectKey{Namespace: at.namespace, Name: partName(run, at.attempt, stream, n)}
 	err := p.client.Get(ctx, key, &secret)
 	switch {
-	case object.IsAbsent(err, key.Name):
+	case apiserver.IsAbsent(err, key.Name):
 		err = fmt.Errorf("%w: %w", ErrNoPart, err)
 	case err == nil && (secret.Name != key.Name || secret.UID == ""):
 		err = errUnproved

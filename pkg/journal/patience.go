@@ -13,7 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 const (
@@ -41,7 +41,7 @@ func (j *Journal) SavePatiently(ctx context.Context, record *v1alpha1.CleanerRun
 			return true, nil
 		}
 		log.Error(err, "Could not write the record of the run yet")
-		if !object.MayPass(err) {
+		if !apiserver.MayPass(err) {
 			refused++
 		}
 		return refused == maxRefused, nil

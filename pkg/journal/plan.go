@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 const (
@@ -29,8 +30,8 @@ func Draft(action v1alpha1.Action, victims []Victim, mask func(string) string) [
 	entries, room := []v1alpha1.ObjectOutcome{}, maxPlanBytes
 	for i := range victims {
 		victim := &victims[i]
-		entry := entryOf(&object.Outcome{
-			Verdict: object.Verdict{Candidate: victim.Candidate},
+		entry := entryOf(&stage.Outcome{
+			Verdict: stage.Verdict{Candidate: victim.Candidate},
 			Result:  v1alpha1.OutcomePlanned,
 		})
 		entry.Message = v1alpha1.Truncate(entry.Message, maxPlanText)
@@ -82,7 +83,7 @@ func digest(texts ...string) string {
 func DescribePlan(
 	run *v1alpha1.CleanerRun,
 	considered int64,
-	outcomes []object.Outcome,
+	outcomes []stage.Outcome,
 	plan []v1alpha1.ObjectOutcome,
 ) {
 	left, planned := apart(outcomes)

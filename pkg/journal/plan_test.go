@@ -14,10 +14,11 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 func planVictim(edit ...func(*Victim)) Victim {
-	v := Victim{Candidate: object.Candidate{Object: object.Object{
+	v := Victim{Candidate: stage.Candidate{Object: object.Object{
 		Kind:      object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}},
 		Namespace: "shop", Name: "web", UID: "1",
 	}}, Patch: object.JSON(`{"spec":{"replicas":0}}`)}
@@ -100,16 +101,16 @@ func TestDraft(t *testing.T) {
 
 // TestDescribePlan: the record of a run lists the whole plan, however many other objects there are.
 func TestDescribePlan(t *testing.T) {
-	var outcomes []object.Outcome
+	var outcomes []stage.Outcome
 	for i := range 5_000 {
-		o := object.Outcome{Result: v1alpha1.OutcomeProtected, Detail: "it is protected"}
+		o := stage.Outcome{Result: v1alpha1.OutcomeProtected, Detail: "it is protected"}
 		o.Candidate = planVictim(func(v *Victim) { v.UID = types.UID(fmt.Sprint("p", i)) }).Candidate
 		outcomes = append(outcomes, o)
 	}
 	victims := []Victim{planVictim(), planVictim(func(v *Victim) { v.UID, v.Name = "2", "api" })}
 	for _, v := range victims {
 		v.VolumeBytes = 1 << 30
-		outcomes = append(outcomes, object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate}, Result: v1alpha1.OutcomePlanned})
+		outcomes = append(outcomes, stage.Outcome{Verdict: stage.Verdict{Candidate: v.Candidate}, Result: v1alpha1.OutcomePlanned})
 	}
 	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionTransform}}
 	run.Status.Plan = &v1alpha1.RunPlan{}

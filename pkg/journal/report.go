@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 const (
@@ -32,7 +33,7 @@ func (j *Journal) WriteReport(
 	ctx context.Context,
 	cleaner *v1alpha1.Cleaner,
 	run *v1alpha1.CleanerRun,
-	outcomes []object.Outcome,
+	outcomes []stage.Outcome,
 	unlisted int64,
 ) error {
 	if cleaner.CopyStorage() != v1alpha1.StorageReport {
@@ -78,7 +79,7 @@ func (j *Journal) DropReport(ctx context.Context, name string) error {
 
 // reportSpec lists what the run handled, as far as there is room for it. What a stopped run would have touched is
 // listed too, and says so, because people look here for it.
-func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted int64, room int) v1alpha1.ReportSpec {
+func reportSpec(run *v1alpha1.CleanerRun, outcomes []stage.Outcome, unlisted int64, room int) v1alpha1.ReportSpec {
 	spec := v1alpha1.ReportSpec{Action: run.Spec.Action}
 	if run.Status.Phase != v1alpha1.RunCompleted || run.Spec.DryRun { // a Scan that nobody asked for says why
 		spec.Message = run.Status.Message
@@ -117,7 +118,7 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted in
 }
 
 // isReported reports whether the Report lists an object: what the run handled, or would have.
-func isReported(run *v1alpha1.CleanerRun, outcome object.Outcome) bool {
+func isReported(run *v1alpha1.CleanerRun, outcome stage.Outcome) bool {
 	return outcome.Result == v1alpha1.OutcomeNotActed || outcome.Handled(run.Spec.Action) ||
 		run.Status.Plan != nil && outcome.Result == v1alpha1.OutcomePlanned
 }

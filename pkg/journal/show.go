@@ -13,6 +13,8 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // maxShownBytes bounds what a Report with copies lists, so that the whole of it stays below maxReportBytes.
@@ -30,10 +32,10 @@ func (j *Journal) showCopies(
 	if err != nil {
 		return err
 	}
-	planned := make([]object.Outcome, len(victims))
+	planned := make([]stage.Outcome, len(victims))
 	for i, v := range victims {
 		// Listed as if it had happened: the end of the run sets it right.
-		planned[i] = object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate}, Result: v1alpha1.OutcomeDeleted}
+		planned[i] = stage.Outcome{Verdict: stage.Verdict{Candidate: v.Candidate}, Result: v1alpha1.OutcomeDeleted}
 		if run.Spec.Action == v1alpha1.ActionTransform {
 			planned[i].Result = v1alpha1.OutcomeTransformed
 		}
@@ -53,7 +55,7 @@ func (j *Journal) showCopies(
 func (j *Journal) shown(ctx context.Context, name string) ([]v1alpha1.ResourceInfo, error) {
 	var report v1alpha1.Report
 	err := j.client.Get(ctx, client.ObjectKey{Name: name}, &report)
-	if object.IsAbsent(err, name) {
+	if apiserver.IsAbsent(err, name) {
 		return nil, nil
 	}
 	return slices.DeleteFunc(
@@ -70,7 +72,7 @@ func (j *Journal) shown(ctx context.Context, name string) ([]v1alpha1.ResourceIn
 // any more: theirs are in the Report already.
 func bodies(
 	run *v1alpha1.CleanerRun,
-	outcomes []object.Outcome,
+	outcomes []stage.Outcome,
 	shown []v1alpha1.ResourceInfo,
 ) map[corev1.ObjectReference][]byte {
 	found := make(map[corev1.ObjectReference][]byte, len(outcomes))
@@ -102,7 +104,7 @@ func fullResource(o object.Object) ([]byte, error) {
 }
 
 // showBodies puts the copies into the list, as far as they fit, and says how many do not.
-func showBodies(spec *v1alpha1.ReportSpec, bodies map[corev1.ObjectReference][]byte, outcomes []object.Outcome) {
+func showBodies(spec *v1alpha1.ReportSpec, bodies map[corev1.ObjectReference][]byte, outcomes []stage.Outcome) {
 	room, omitted := maxShownBytes-sizeOf(spec.ResourceInfo), 0
 	for i := range spec.ResourceInfo {
 		info := &spec.ResourceInfo[i]
@@ -127,13 +129,13 @@ func showBodies(spec *v1alpha1.ReportSpec, bodies map[corev1.ObjectReference][]b
 			maxReportBytes>>10,
 		)
 	}
-	if slices.ContainsFunc(outcomes, func(o object.Outcome) bool { return o.IsSecret() }) {
+	if slices.ContainsFunc(outcomes, func(o stage.Outcome) bool { return o.IsSecret() }) {
 		say(spec, "Copies of Secrets are never shown: they are in Secrets of the operator's namespace.")
 	}
 }
 
 // otherThan are the objects shown that none of the outcomes is about.
-func otherThan(shown []v1alpha1.ResourceInfo, outcomes []object.Outcome) []v1alpha1.ResourceInfo {
+func otherThan(shown []v1alpha1.ResourceInfo, outcomes []stage.Outcome) []v1alpha1.ResourceInfo {
 	names := make(map[corev1.ObjectReference]bool, len(outcomes))
 	for _, outcome := range outcomes {
 		names[reference(outcome.Object)] = true

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // records are the kinds whose objects only say what was, or what was measured.
@@ -105,7 +106,7 @@ func WhyKindLacksCopies(kind schema.GroupKind) string {
 
 // isManaged reports whether a controller manages the object. What cannot be decoded is taken for managed by nobody.
 func isManaged(o object.Object) bool {
-	metadata, err := o.Metadata()
+	metadata, err := apiserver.Metadata(o)
 	if err != nil {
 		return false
 	}

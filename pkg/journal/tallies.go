@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // maxTallies bounds the tallies of a record, some 120 bytes each.
@@ -17,7 +17,7 @@ const maxTallies = 200
 // tallies count objects by what they have in common: the key has no count.
 type tallies map[v1alpha1.ObjectTally]int64
 
-func (t tallies) add(outcome *object.Outcome, result v1alpha1.OutcomeResult, n int64) {
+func (t tallies) add(outcome *stage.Outcome, result v1alpha1.OutcomeResult, n int64) {
 	tally := v1alpha1.ObjectTally{
 		APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind, Namespace: outcome.Namespace, Outcome: result,
 	}

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // otherName is what the ValidatingAdmissionPolicy of config/approval says to who approves in somebody else's name.
@@ -34,7 +34,7 @@ func (j *Journal) CheckApprovals(ctx context.Context) error {
 	switch {
 	case err != nil && strings.Contains(err.Error(), otherName):
 		return nil
-	case err != nil && object.MayPass(err):
+	case err != nil && apiserver.MayPass(err):
 		return wrap("checking that approvals are guarded", err)
 	case err != nil:
 		return notApproved("no approval counts, because the operator cannot find out whether the ValidatingAdmissionPolicy of approvals is in force: %s", err)
@@ -57,7 +57,7 @@ func (j *Journal) checkAge(ctx context.Context, said *v1alpha1.CleanerApproval) 
 	switch {
 	case IsNotApproved(err):
 		return err
-	case err != nil && !object.MayPass(err):
+	case err != nil && !apiserver.MayPass(err):
 		return notApproved("the operator cannot read since when the ValidatingAdmissionPolicy of approvals is in force: %s", err)
 	case err != nil:
 		return err

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -28,21 +29,27 @@ var units = map[string]time.Duration{
 }
 
 var (
-	durationForm = regexp.MustCompile(`^(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|μs|ms|s|m|h|d|w))+$`)
-	durationPart = regexp.MustCompile(`([0-9]+)(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h|d|w)`)
-	janitorForm  = regexp.MustCompile(`^[0-9]+[smhdw]$`)
-	kyvernoForm  = regexp.MustCompile(`^(?:[0-9]+[A-Za-z]+)+$`)
-	kyvernoPart  = regexp.MustCompile(`([0-9]+)([A-Za-z]+)`)
+	durationForm = lazily(`^(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|μs|ms|s|m|h|d|w))+$`)
+	durationPart = lazily(`([0-9]+)(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h|d|w)`)
+	janitorForm  = lazily(`^[0-9]+[smhdw]$`)
+	kyvernoForm  = lazily(`^(?:[0-9]+[A-Za-z]+)+$`)
+	kyvernoPart  = lazily(`([0-9]+)([A-Za-z]+)`)
 )
+
+// lazily compiles an expression when it is first used: a process that runs scripts mostly reads no marks, and it starts
+// faster without.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 type durationFunc = func(string) (time.Duration, error)
 
 // duration reads what Go does, and days and weeks: "1w2d3h". One below zero is none.
 func duration(text string) (total time.Duration, err error) {
-	if !durationForm.MatchString(text) {
+	if !durationForm().MatchString(text) {
 		return 0, errDuration
 	}
-	for _, part := range durationPart.FindAllStringSubmatch(text, -1) {
+	for _, part := range durationPart().FindAllStringSubmatch(text, -1) {
 		if total, err = add(total, part[1], part[2], units[part[3]]); err != nil {
 			return 0, err
 		}
@@ -110,7 +117,7 @@ func positive(read durationFunc) durationFunc {
 
 // janitorTTL reads a number and a unit. Zero of any unit never ends: kube-janitor deletes by a TTL above zero only.
 func janitorTTL(text string) (time.Duration, error) {
-	if !janitorForm.MatchString(text) {
+	if !janitorForm().MatchString(text) {
 		return 0, errDuration
 	}
 	after, err := duration(text)
@@ -127,10 +134,10 @@ func kyvernoTTL(text string) (total time.Duration, err error) {
 	if after, err := goDuration(text); err == nil {
 		return after, nil
 	}
-	if !kyvernoForm.MatchString(text) {
+	if !kyvernoForm().MatchString(text) {
 		return 0, errDuration
 	}
-	for _, part := range kyvernoPart.FindAllStringSubmatch(text, -1) {
+	for _, part := range kyvernoPart().FindAllStringSubmatch(text, -1) {
 		unit := kyvernoUnit(strings.ToLower(part[2]))
 		if unit == 0 {
 			return 0, errDuration

@@ -6,13 +6,11 @@ package mark
 import (
 	"regexp"
 	"time"
-
-	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
 // form is one key, and what its tool reads in it.
 type form struct {
-	dialect v1alpha1.MarkDialect
+	dialect Dialect
 	key     string
 	isLabel bool
 	// ofPods is true of what counts for Pods only.
@@ -37,33 +35,33 @@ const (
 
 var forms = []form{
 	{
-		dialect: v1alpha1.MarkKubeCleaner, key: "cleaner/ttl", after: orForever(duration),
+		dialect: kubeCleaner, key: "cleaner/ttl", after: orForever(duration),
 		write: "a duration such as 90m, 12h, 7d or 2w, or forever",
 	},
 	{
-		dialect: v1alpha1.MarkKubeCleaner, key: "cleaner/expires", layouts: []string{time.RFC3339, minutes, time.DateOnly},
+		dialect: kubeCleaner, key: "cleaner/expires", layouts: []string{time.RFC3339, minutes, time.DateOnly},
 		write: "a date or a time such as 2026-03-01 or 2026-03-01T12:00:00Z",
 	},
 	{
-		dialect: v1alpha1.MarkKubeJanitor, key: "janitor/ttl", mayBeEmpty: true, after: orForever(janitorTTL),
+		dialect: kubeJanitor, key: "janitor/ttl", mayBeEmpty: true, after: orForever(janitorTTL),
 		write: "a number and one of s, m, h, d, w, such as 7d, or forever",
 	},
 	{
-		dialect: v1alpha1.MarkKubeJanitor, key: "janitor/expires", mayBeEmpty: true, layouts: []string{
+		dialect: kubeJanitor, key: "janitor/expires", mayBeEmpty: true, layouts: []string{
 			"2006-01-02T15:04:05Z", minutes,
 			time.DateOnly,
 		},
 		write: "2026-03-01T12:00:00Z, 2026-03-01T12:00 or 2026-03-01",
 	},
 	{
-		dialect: v1alpha1.MarkK8sTTLController,
+		dialect: k8sTTLController,
 		key:     "k8s-ttl-controller.twin.sh/ttl",
 		start:   "k8s-ttl-controller.twin.sh/refreshed-at",
 		after:   orZero(duration),
 		write:   "a duration such as 90m, 12h, 7d or 2w",
 	},
 	{
-		dialect: v1alpha1.MarkKyverno,
+		dialect: kyverno,
 		key:     "cleanup.kyverno.io/ttl",
 		isLabel: true,
 		after:   kyvernoTTL,
@@ -71,7 +69,7 @@ var forms = []form{
 		write:   "a duration such as 10m, 2h, 4d or 1w, a date such as 2026-03-01, or a time such as 2026-03-01T120000Z",
 	},
 	{
-		dialect: v1alpha1.MarkMayfly,
+		dialect: mayfly,
 		key:     "mayfly.cloud.namecheap.com/expire",
 		after:   goDuration,
 		layouts: []string{time.RFC3339, time.DateOnly},
@@ -79,23 +77,23 @@ var forms = []form{
 	},
 	{
 		// It stands in templates, so it counts for Pods that something owns.
-		dialect: v1alpha1.MarkPodReaper, key: "pod.kubernetes.io/lifetime", ofPods: true, after: positive(goDuration),
+		dialect: podReaper, key: "pod.kubernetes.io/lifetime", ofPods: true, after: positive(goDuration),
 		write: "a duration of hours, minutes and seconds such as 90m or 12h, longer than 0",
 	},
 }
 
 // The shape of each form of a time. Go's own parser takes more: an hour of one digit, and parts of a second where the
 // form has none.
-var shapes = map[string]*regexp.Regexp{
-	time.RFC3339:           regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$`),
-	"2006-01-02T15:04:05Z": regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$`),
-	minutes:                regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$`),
-	compact:                regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{6}Z$`),
-	time.DateOnly:          regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`),
+var shapes = map[string]func() *regexp.Regexp{
+	time.RFC3339:           lazily(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$`),
+	"2006-01-02T15:04:05Z": lazily(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$`),
+	minutes:                lazily(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$`),
+	compact:                lazily(`^\d{4}-\d{2}-\d{2}T\d{6}Z$`),
+	time.DateOnly:          lazily(`^\d{4}-\d{2}-\d{2}$`),
 }
 
 func parseTime(layout, text string) (time.Time, bool) {
-	if !shapes[layout].MatchString(text) {
+	if !shapes[layout]().MatchString(text) {
 		return time.Time{}, false
 	}
 	at, err := time.Parse(layout, text)

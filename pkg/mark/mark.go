@@ -12,8 +12,19 @@ import (
 	"slices"
 	"strconv"
 	"time"
+)
 
-	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+// Dialect says which tool reads a mark. The names are those of the API's MarkDialect. It is a type of its own because
+// the processes that run scripts start without the API's packages.
+type Dialect string
+
+const (
+	kubeCleaner      Dialect = "KubeCleaner"
+	kubeJanitor      Dialect = "KubeJanitor"
+	k8sTTLController Dialect = "K8sTTLController"
+	kyverno          Dialect = "Kyverno"
+	mayfly           Dialect = "Mayfly"
+	podReaper        Dialect = "PodReaper"
 )
 
 // Object is what marks are read from.
@@ -28,7 +39,7 @@ type Object struct {
 
 // Mark is one mark of an object.
 type Mark struct {
-	Dialect v1alpha1.MarkDialect
+	Dialect Dialect
 	// Key is that of the annotation or label, and Text its value.
 	Key, Text string
 	// Ends is when the mark says that the object's time is over. It is zero when Never is true, or when Err is set.
@@ -60,8 +71,8 @@ func Read(o Object) (marks []Mark) {
 }
 
 // Check refuses names that are no dialects.
-func Check(dialects []v1alpha1.MarkDialect) error {
-	all := v1alpha1.MarkDialects()
+func Check(dialects []Dialect) error {
+	all := []Dialect{kubeCleaner, kubeJanitor, k8sTTLController, kyverno, mayfly, podReaper}
 	for _, d := range dialects {
 		if !slices.Contains(all, d) {
 			return fmt.Errorf("%q is no dialect of time marks; the dialects are %v", string(d), all)
@@ -71,11 +82,11 @@ func Check(dialects []v1alpha1.MarkDialect) error {
 }
 
 // Of are the marks of the dialects, or all marks when none is named.
-func Of(marks []Mark, dialects ...v1alpha1.MarkDialect) []Mark {
+func Of[D ~string](marks []Mark, dialects ...D) []Mark {
 	if len(dialects) == 0 {
 		return marks
 	}
-	isOther := func(m Mark) bool { return !slices.Contains(dialects, m.Dialect) }
+	isOther := func(m Mark) bool { return !slices.Contains(dialects, D(m.Dialect)) }
 	return slices.DeleteFunc(slices.Clone(marks), isOther)
 }
 

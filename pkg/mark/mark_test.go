@@ -153,7 +153,7 @@ func TestLast(t *testing.T) {
 	const refreshed = "k8s-ttl-controller.twin.sh/refreshed-at"
 	for name, test := range map[string]struct {
 		texts    map[string]string
-		dialects []v1alpha1.MarkDialect
+		dialects []mark.Dialect
 		want     string
 		wrong    int
 	}{
@@ -165,9 +165,9 @@ func TestLast(t *testing.T) {
 		"two cannot be read":         {texts: map[string]string{ttl: "soon", expires: "later", janitor: "1h"}, wrong: 2},
 		"of one dialect": {
 			texts:    map[string]string{ttl: "soon", janitor: "1h"},
-			dialects: []v1alpha1.MarkDialect{v1alpha1.MarkKubeJanitor}, want: janitor + " 1h0m0s",
+			dialects: []mark.Dialect{"KubeJanitor"}, want: janitor + " 1h0m0s",
 		},
-		"of a dialect without marks": {texts: map[string]string{ttl: "1h"}, dialects: []v1alpha1.MarkDialect{v1alpha1.MarkMayfly}},
+		"of a dialect without marks": {texts: map[string]string{ttl: "1h"}, dialects: []mark.Dialect{"Mayfly"}},
 		"counts from another time":   {texts: map[string]string{twin: "1h", refreshed: "2026-03-01T13:00:00Z"}, want: twin + " 2h0m0s"},
 		"that time alone is no mark": {texts: map[string]string{refreshed: "2026-03-01T13:00:00Z"}},
 		"an empty one of janitor":    {texts: map[string]string{janitor: "", janitorX: "", ttl: "1h"}, want: ttl + " 1h0m0s"},
@@ -227,15 +227,15 @@ func TestWhoseMarksCount(t *testing.T) {
 func TestDialects(t *testing.T) {
 	all := map[string]string{ttl: "1h", janitor: "1h", twin: "1h", kyverno: "1h", mayfly: "1h", reaper: "1h"}
 	for _, dialect := range v1alpha1.MarkDialects() {
+		if err := mark.Check([]mark.Dialect{mark.Dialect(dialect)}); err != nil {
+			t.Error(err)
+		}
 		if got := mark.Of(mark.Read(of(all)), dialect); len(got) != 1 {
 			t.Errorf("%s has %d marks", dialect, len(got))
 		}
 	}
-	if err := mark.Check(v1alpha1.MarkDialects()); err != nil {
-		t.Error(err)
-	}
 	const want = `"kyverno" is no dialect of time marks; the dialects are [KubeCleaner KubeJanitor K8sTTLController Kyverno Mayfly PodReaper]`
-	if err := mark.Check([]v1alpha1.MarkDialect{"kyverno"}); err == nil || err.Error() != want {
+	if err := mark.Check([]mark.Dialect{"kyverno"}); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for key := range all {

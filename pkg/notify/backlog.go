@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // maxBacklog is how many objects may be kept, of all runs together, some 300 bytes each, unless one run alone has more.
@@ -18,13 +18,13 @@ const maxBacklog = 100_000
 // is not kept here any more is sent from there. It is safe for concurrent use.
 type backlog struct {
 	mutex   sync.Mutex
-	letters map[letter][]object.Outcome
+	letters map[letter][]stage.Outcome
 	size    int
 }
 
 // Notify sends the notifications of a run that has just ended, with Events on all of its objects, also those that its
 // record does not list.
-func (o *Outbox) Notify(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
+func (o *Outbox) Notify(run *v1alpha1.CleanerRun, outcomes []stage.Outcome) {
 	for i := range run.Status.Notifications {
 		if entry := &run.Status.Notifications[i]; entry.Type == v1alpha1.NotificationEvent &&
 			entry.State == v1alpha1.NotificationPending {
@@ -34,11 +34,11 @@ func (o *Outbox) Notify(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
 	o.Add(run)
 }
 
-func (b *backlog) add(next letter, outcomes []object.Outcome) {
+func (b *backlog) add(next letter, outcomes []stage.Outcome) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.letters == nil {
-		b.letters = map[letter][]object.Outcome{}
+		b.letters = map[letter][]stage.Outcome{}
 	}
 	if b.size > 0 && b.size+len(outcomes) > maxBacklog {
 		return
@@ -48,7 +48,7 @@ func (b *backlog) add(next letter, outcomes []object.Outcome) {
 }
 
 // of are the objects kept for a letter. Nil when they are to be taken from the record.
-func (b *backlog) of(next letter) []object.Outcome {
+func (b *backlog) of(next letter) []stage.Outcome {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return b.letters[next]

@@ -21,12 +21,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // deleted are n objects that a run deleted.
-func deleted(n int) []object.Outcome {
-	outcomes := make([]object.Outcome, n)
+func deleted(n int) []stage.Outcome {
+	outcomes := make([]stage.Outcome, n)
 	for i := range outcomes {
 		outcomes[i].Result, outcomes[i].Raw = v1alpha1.OutcomeDeleted, []byte("{}")
 	}
@@ -45,7 +45,7 @@ func TestBacklog(t *testing.T) {
 			{Name: "slack", Type: v1alpha1.NotificationSlack, State: v1alpha1.NotificationPending},
 			{Name: "delivered", Type: v1alpha1.NotificationEvent, State: v1alpha1.NotificationDelivered},
 		}
-		o.Notify(run, append(deleted(n), object.Outcome{Result: v1alpha1.OutcomeProtected}))
+		o.Notify(run, append(deleted(n), stage.Outcome{Result: v1alpha1.OutcomeProtected}))
 		return letter{name, "event"}
 	}
 	a := send("a", 3)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // reportTimeout bounds the writing of one Report.
@@ -25,7 +25,7 @@ const reportTimeout = 10 * time.Second
 // Delivery delivers the notifications of runs, on the channels of their Cleaners.
 type Delivery struct {
 	// Report writes the Cleaner's Report. unlisted is how many objects are not among the outcomes.
-	Report func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome,
+	Report func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []stage.Outcome,
 		unlisted int64) error
 	// Save writes the run's record.
 	Save func(ctx context.Context, run *v1alpha1.CleanerRun) error
@@ -37,7 +37,7 @@ type Delivery struct {
 	// AccountRequired says that Cleaners must name a ServiceAccount.
 	AccountRequired bool
 	// Outbox sends the notifications of a run, in its own time. Nil in tests that do not look at that.
-	Outbox func(run *v1alpha1.CleanerRun, outcomes []object.Outcome)
+	Outbox func(run *v1alpha1.CleanerRun, outcomes []stage.Outcome)
 	// Tried is called for each notification that was tried when the run ended, with the state that it is in then.
 	Tried func(cleaner string, channel v1alpha1.NotificationType, state v1alpha1.NotificationState)
 	Clock clock.PassiveClock
@@ -67,7 +67,7 @@ func (d *Delivery) Notify(
 	ctx context.Context,
 	cleaner *v1alpha1.Cleaner,
 	record *v1alpha1.CleanerRun,
-	outcomes []object.Outcome,
+	outcomes []stage.Outcome,
 ) {
 	tried := false
 	for i := range record.Status.Notifications {
@@ -104,7 +104,7 @@ func (d *Delivery) report(
 	ctx context.Context,
 	cleaner *v1alpha1.Cleaner,
 	run *v1alpha1.CleanerRun,
-	outcomes []object.Outcome,
+	outcomes []stage.Outcome,
 ) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
 	defer cancel()
@@ -148,7 +148,7 @@ func (d *Delivery) mayNotify(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun
 }
 
 // unlistedOf is how many objects the run handled that its record, which lists the others, has no room for.
-func unlistedOf(run *v1alpha1.CleanerRun, listed []object.Outcome) int64 {
+func unlistedOf(run *v1alpha1.CleanerRun, listed []stage.Outcome) int64 {
 	handled := run.Status.Acted
 	if run.Spec.Action == v1alpha1.ActionScan || run.Spec.DryRun {
 		handled = run.Status.Matched - run.Status.Skipped

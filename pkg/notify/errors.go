@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // Error says why a message was not delivered. What libraries and services say is never passed on, because it may quote
@@ -33,7 +33,7 @@ type Error struct {
 	// again is true for what may have passed in a moment.
 	again bool
 	// unwritten are the objects whose Events are still to be written.
-	unwritten []object.Outcome
+	unwritten []stage.Outcome
 }
 
 // Error implements error.

@@ -26,7 +26,8 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 const (
@@ -80,8 +81,8 @@ func Event(live client.Client, clk clock.PassiveClock, controller, instance stri
 }
 
 // handledOf are the objects of the run that an Event is due for, without what Events do not need.
-func handledOf(message Message) []object.Outcome {
-	handled := []object.Outcome{}
+func handledOf(message Message) []stage.Outcome {
+	handled := []stage.Outcome{}
 	for _, o := range message.Outcomes {
 		if o.Handled(message.Run.Spec.Action) {
 			o.Raw, o.Err = nil, nil
@@ -99,7 +100,7 @@ func unwritten(err error, namespace string) error {
 		return nil
 	case meta.IsNoMatchError(err):
 		return permanent("the API server does not serve events.k8s.io/v1")
-	case object.IsAbsent(err, namespace), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+	case apiserver.IsAbsent(err, namespace), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return permanent("namespace %s is gone, or is being deleted, and takes no Events", namespace)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"): // Events end by themselves
 		return passing("%s", refusal(err))
@@ -120,7 +121,7 @@ func unwritten(err error, namespace string) error {
 func refusal(err error) string { return clean(v1alpha1.Truncate(err.Error(), longestReason/2)) }
 
 // lacking says how many Events were not written, with the first cause, and which objects they are for.
-func lacking(handled []object.Outcome, errs []error) error {
+func lacking(handled []stage.Outcome, errs []error) error {
 	fault, first := &Error{Permanent: true}, ""
 	for i, err := range errs {
 		var failure *Error
@@ -142,7 +143,7 @@ func lacking(handled []object.Outcome, errs []error) error {
 	return fault
 }
 
-func eventFor(message Message, outcome object.Outcome, now time.Time) *eventsv1.Event {
+func eventFor(message Message, outcome stage.Outcome, now time.Time) *eventsv1.Event {
 	// An Event about a cluster-scoped object is in the namespace default, as those of Kubernetes are.
 	namespace := cmp.Or(outcome.Namespace, metav1.NamespaceDefault)
 	return &eventsv1.Event{
@@ -164,7 +165,7 @@ func eventFor(message Message, outcome object.Outcome, now time.Time) *eventsv1.
 
 // eventName is the same whenever the notification of the run is about the object, and that of no other. It begins with
 // the object's name, if an Event may have that.
-func eventName(message Message, outcome object.Outcome) string {
+func eventName(message Message, outcome stage.Outcome) string {
 	name := v1alpha1.ShortName(outcome.Name, 200)
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		name = strings.ToLower(outcome.Kind.Kind)
@@ -184,7 +185,7 @@ func eventName(message Message, outcome object.Outcome) string {
 }
 
 // note says what happened to the object, in at most 1,024 bytes, which is what an Event takes.
-func note(message Message, outcome object.Outcome) string {
+func note(message Message, outcome stage.Outcome) string {
 	text := fmt.Sprintf("Cleaner %s: %s", message.Cleaner.Name, word(message.Run, outcome.Result))
 	if outcome.Result == v1alpha1.OutcomeMatched {
 		text += suffix(outcome.Detail) // of one that is protected

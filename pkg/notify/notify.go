@@ -24,7 +24,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // Message is what a notification says about a run.
@@ -35,7 +35,7 @@ type Message struct {
 	Notification string
 	// Outcomes are all the objects of the run, those too that the record had no room for. Only the channel Event looks at
 	// them.
-	Outcomes []object.Outcome
+	Outcomes []stage.Outcome
 	// Test is set for a sample, of which every service says that it is one.
 	Test bool
 	// page is where people find the run on the page. Empty when the operator does not know the address of the page.
@@ -155,10 +155,10 @@ func (m Message) id() string {
 }
 
 // Listed are the outcomes that the record lists, without the objects' bytes.
-func (m Message) Listed() []object.Outcome {
-	outcomes := make([]object.Outcome, 0, len(m.Run.Status.Objects))
+func (m Message) Listed() []stage.Outcome {
+	outcomes := make([]stage.Outcome, 0, len(m.Run.Status.Objects))
 	for _, entry := range m.Run.Status.Objects {
-		outcome := object.Outcome{Result: entry.Outcome, Detail: entry.Reason}
+		outcome := stage.Outcome{Result: entry.Outcome, Detail: entry.Reason}
 		outcome.Kind.GroupVersionKind = schema.FromAPIVersionAndKind(entry.APIVersion, entry.Kind)
 		outcome.Namespace, outcome.Name, outcome.UID, outcome.Message = entry.Namespace, entry.Name, entry.UID, entry.Message
 		outcomes = append(outcomes, outcome)

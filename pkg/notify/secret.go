@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // ReadSecret reads a Secret with the rights of the account or, without one, with those of who asks. It is nil when
@@ -73,7 +74,7 @@ func ReadSettings(
 			Permanent: true,
 		}
 	}
-	if err := errors.Join(object.CheckSegment(ref.Namespace), object.CheckSegment(ref.Name)); err != nil {
+	if err := errors.Join(apiserver.CheckSegment(ref.Namespace), apiserver.CheckSegment(ref.Name)); err != nil {
 		return Settings{}, &Error{
 			Reason: "notificationRef must name a Secret, by namespace and name: " + strings.ReplaceAll(
 				err.Error(),

@@ -67,11 +67,11 @@ func (o *Object) identify(raw JSON, i int) (end int, err error) {
 		}
 		return end, nil
 	}
-	var t typed
+	var t Typed
 	for {
 		key, from, ok := keyAt(raw, i)
 		if !ok {
-			return closeMap(raw, i), t.err
+			return closeMap(raw, i), t.Err
 		}
 		end := skipValue(raw, from)
 		o.set(&t, key, raw[from:end])
@@ -79,16 +79,16 @@ func (o *Object) identify(raw JSON, i int) (end int, err error) {
 	}
 }
 
-func (o *Object) set(t *typed, key Key, value JSON) {
+func (o *Object) set(t *Typed, key Key, value JSON) {
 	switch string(key.name()) {
 	case "namespace":
-		o.Namespace = t.text("namespace", value)
+		o.Namespace = t.Text("namespace", value)
 	case "name":
-		o.Name = t.text("name", value)
+		o.Name = t.Text("name", value)
 	case "uid":
-		o.UID = types.UID(t.text("uid", value))
+		o.UID = types.UID(t.Text("uid", value))
 	case "resourceVersion":
-		o.ResourceVersion = t.text("resourceVersion", value)
+		o.ResourceVersion = t.Text("resourceVersion", value)
 	case "creationTimestamp":
 		o.Created = t.time("creationTimestamp", value)
 	case "deletionTimestamp":
@@ -97,43 +97,45 @@ func (o *Object) set(t *typed, key Key, value JSON) {
 	}
 }
 
-// typed reads values of the types that the API gives them, and keeps the first error. Null is the zero value, as it is
+// Typed reads values of the types that the API gives them, and keeps the first error. Null is the zero value, as it is
 // to the API server.
-type typed struct{ err error }
+type Typed struct{ Err error }
 
-func (t *typed) is(want Type, field string, value JSON) bool {
+func (t *Typed) is(want Type, field string, value JSON) bool {
 	got := value.Type()
-	if got > Null && got != want && t.err == nil {
-		t.err = fmt.Errorf("%s is %s, not %s", field, got, want)
+	if got > Null && got != want && t.Err == nil {
+		t.Err = fmt.Errorf("%s is %s, not %s", field, got, want)
 	}
 	return got == want
 }
 
-func (t *typed) text(field string, value JSON) string {
+// Text is a text, or empty.
+func (t *Typed) Text(field string, value JSON) string {
 	if !t.is(String, field, value) {
 		return ""
 	}
 	return value.Text()
 }
 
-func (t *typed) time(field string, value JSON) time.Time {
+func (t *Typed) time(field string, value JSON) time.Time {
 	var at time.Time
 	if !t.is(String, field, value) {
 		return at
 	}
-	if err := at.UnmarshalText(value.unquoted()); err != nil && t.err == nil {
-		t.err = fmt.Errorf("%s is no time of RFC 3339, such as 2026-01-02T03:04:05Z", field)
+	if err := at.UnmarshalText(value.unquoted()); err != nil && t.Err == nil {
+		t.Err = fmt.Errorf("%s is no time of RFC 3339, such as 2026-01-02T03:04:05Z", field)
 	}
 	return at
 }
 
-func (t *typed) integer(field string, value JSON) *int64 {
+// Integer is nil where there is none.
+func (t *Typed) Integer(field string, value JSON) *int64 {
 	if !t.is(Number, field, value) {
 		return nil
 	}
 	n, err := strconv.ParseInt(value.String(), 10, 64)
-	if err != nil && t.err == nil {
-		t.err = fmt.Errorf("%s is not an integer", field)
+	if err != nil && t.Err == nil {
+		t.Err = fmt.Errorf("%s is not an integer", field)
 	}
 	return &n
 }

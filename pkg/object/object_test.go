@@ -5,6 +5,7 @@ package object
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -155,4 +156,14 @@ func TestValueAddsTheKindAndKeepsNumbersExact(t *testing.T) {
 	if value["kind"] != "ConfigMap" || value["apiVersion"] != "v1" || value["n"] != json.Number("12345678901234567890") {
 		t.Fatalf("the value is %v", value)
 	}
+}
+
+// samplePod is a Pod as a list of built-in kinds holds it, 40 % of it managedFields.
+func samplePod(tb testing.TB) []byte {
+	tb.Helper()
+	raw, err := os.ReadFile("testdata/pod.json")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return raw
 }

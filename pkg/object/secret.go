@@ -9,8 +9,6 @@ import (
 	"encoding/json"
 	"math"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // IsSecret reports whether the object is a Secret of the core group.
@@ -57,7 +55,7 @@ func secretValues(o Object) (values []string, ok bool) {
 		return nil, false
 	}
 	// kubectl apply leaves the values that it set in an annotation: those of before, where they were changed since.
-	if applied, ok := secret.Metadata.Annotations[corev1.LastAppliedConfigAnnotation].(string); ok {
+	if applied, ok := secret.Metadata.Annotations["kubectl.kubernetes.io/last-applied-configuration"].(string); ok {
 		before := Object{Raw: []byte(applied)}
 		if of, ok := secretValues(before); ok {
 			values = append(values, of...)

@@ -7,17 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const (
-	bootstrapLabel = "kubernetes.io/bootstrapping"
-	addonLabel     = "addonmanager.kubernetes.io/mode"
-	flowGroup      = "flowcontrol.apiserver.k8s.io"
-	flowAnnotation = "apf.kubernetes.io/autoupdate-spec"
-	reservedPrefix = "system:"
+	bootstrapLabel   = "kubernetes.io/bootstrapping"
+	addonLabel       = "addonmanager.kubernetes.io/mode"
+	rbacGroup        = "rbac.authorization.k8s.io"
+	rbacAnnotation   = "rbac.authorization.kubernetes.io/autoupdate"
+	flowGroup        = "flowcontrol.apiserver.k8s.io"
+	flowAnnotation   = "apf.kubernetes.io/autoupdate-spec"
+	reservedPrefix   = "system:"
+	defaultNamespace = "default"
 	// rootCertificate is the ConfigMap by which Pods trust the API server. Its publisher puts its data back.
 	rootCertificate = "kube-root-ca.crt"
 )
@@ -34,11 +35,11 @@ const (
 var stockObjects = []stockObject{
 	{"", "ConfigMap", "", rootCertificate, inEachNamespace},
 	{"", "ServiceAccount", "", "default", inEachNamespace},
-	{"", "Service", metav1.NamespaceDefault, "kubernetes", ofTheServer},
-	{"", "Endpoints", metav1.NamespaceDefault, "kubernetes", ofTheServer},
-	{"discovery.k8s.io", "EndpointSlice", metav1.NamespaceDefault, "kubernetes", ofTheServer},
-	{"", "Namespace", "", metav1.NamespaceDefault, immortal},
-	{"project.openshift.io", "Project", "", metav1.NamespaceDefault, immortal},
+	{"", "Service", defaultNamespace, "kubernetes", ofTheServer},
+	{"", "Endpoints", defaultNamespace, "kubernetes", ofTheServer},
+	{"discovery.k8s.io", "EndpointSlice", defaultNamespace, "kubernetes", ofTheServer},
+	{"", "Namespace", "", defaultNamespace, immortal},
+	{"project.openshift.io", "Project", "", defaultNamespace, immortal},
 	{"scheduling.k8s.io", "PriorityClass", "", "system-cluster-critical", immortal},
 	{"scheduling.k8s.io", "PriorityClass", "", "system-node-critical", immortal},
 }
@@ -49,12 +50,12 @@ func (o Object) KeptByKubernetes() string { return o.Parts().KeptByKubernetes() 
 // KeptByKubernetes is that of the Object.
 func (o *Parts) KeptByKubernetes() string {
 	labels, annotations := o.labels, o.annotations
-	isRBAC := o.Kind.Group == rbacv1.GroupName
+	isRBAC := o.Kind.Group == rbacGroup
 	switch {
 	case labels.Field(bootstrapLabel) != nil:
 		return "it is part of Kubernetes itself (label " + bootstrapLabel + ")"
-	case isRBAC && annotations.Field(rbacv1.AutoUpdateAnnotationKey) != nil:
-		return "it is part of Kubernetes itself (annotation " + rbacv1.AutoUpdateAnnotationKey + ")"
+	case isRBAC && annotations.Field(rbacAnnotation) != nil:
+		return "it is part of Kubernetes itself (annotation " + rbacAnnotation + ")"
 	case isRBAC && strings.HasPrefix(o.Name, reservedPrefix):
 		return "it is part of Kubernetes itself: names that begin with " + reservedPrefix + " are reserved"
 	case o.Kind.Group == flowGroup && annotations.Field(flowAnnotation) != nil:

@@ -12,14 +12,14 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // maxAge is how old a decision may be when an object is touched because of it. Then a new one is made.
 const maxAge = time.Minute
 
 // Left says why a candidate is left alone. Empty if it is not.
-type Left func(object.Candidate) (why string)
+type Left func(stage.Candidate) (why string)
 
 // Decision is the latest decision, which is made anew when it is too old. It is safe for concurrent use.
 type Decision struct {
@@ -52,7 +52,7 @@ func Is(err error) bool {
 
 // Enter begins to touch an object, unless a decision that is young enough leaves it alone, and says why. While a new
 // decision is made, nothing is touched. The caller calls leave when there is neither a reason nor an error.
-func (d *Decision) Enter(ctx context.Context, c object.Candidate) (leave func(), why string, err error) {
+func (d *Decision) Enter(ctx context.Context, c stage.Candidate) (leave func(), why string, err error) {
 	for {
 		d.mu.RLock()
 		switch {

@@ -12,14 +12,15 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 var (
-	keep = object.Candidate{Object: object.Object{Name: "keep"}}
-	take = object.Candidate{Object: object.Object{Name: "take"}}
+	keep = stage.Candidate{Object: object.Object{Name: "keep"}}
+	take = stage.Candidate{Object: object.Object{Name: "take"}}
 )
 
-func leavesKeep(c object.Candidate) string {
+func leavesKeep(c stage.Candidate) string {
 	if c.Name == keep.Name {
 		return "it is used by now"
 	}
@@ -32,7 +33,7 @@ func TestEnter(t *testing.T) {
 	d := New(clk, func(context.Context) (Left, error) { decided++; return leavesKeep, nil }, nil)
 	for _, step := range []struct {
 		after time.Duration
-		c     object.Candidate
+		c     stage.Candidate
 		why   string
 		// decided is how many decisions there were by then.
 		decided int

@@ -17,7 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
@@ -133,7 +133,7 @@ func interruptedBy(cause error) *ruling {
 }
 
 // settle gives each outcome that is still Planned the ruling, and saves what became of every victim.
-func (in *intent) settle(ctx context.Context, list []object.Outcome, of *ruling) []object.Outcome {
+func (in *intent) settle(ctx context.Context, list []stage.Outcome, of *ruling) []stage.Outcome {
 	list = slices.Clone(list)
 	for i := range list {
 		if list[i].Result == v1alpha1.OutcomePlanned {

@@ -17,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 )
 
@@ -32,7 +33,7 @@ type acting struct {
 	ledger     *journal.Ledger
 	victims    []journal.Victim
 	// outcomes are what became of each victim. What is Planned is still to be dealt with.
-	outcomes []object.Outcome
+	outcomes []stage.Outcome
 	// again judges a victim that changed since it was judged.
 	again func(victim journal.Victim) action.Again
 	// reread is the second decision on the victims. Nil when there is none.
@@ -67,14 +68,14 @@ func (a *acting) all(ctx context.Context) error {
 
 // one deals with one victim. What it leaves Planned is untouched: the run was stopped, or is another operator's. A
 // panic is the object's failure.
-func (a *acting) one(ctx context.Context, victim journal.Victim) (outcome object.Outcome) {
+func (a *acting) one(ctx context.Context, victim journal.Victim) (outcome stage.Outcome) {
 	log := klog.FromContext(ctx).WithValues("kind", victim.Kind.Kind, "object", objectName(victim.Object))
-	verdict := object.Verdict{Candidate: victim.Candidate, Act: true}
+	verdict := stage.Verdict{Candidate: victim.Candidate, Act: true}
 	err := fault.Logged(ctx, func() error { outcome = a.touch(ctx, victim, verdict); return nil })
 	stopped := context.Cause(ctx)
 	switch {
 	case err != nil:
-		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: fault.Words}
+		return stage.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: fault.Words}
 	case stopped != nil && errors.Is(outcome.Err, stopped),
 		journal.IsTaken(outcome.Err),
 		recheck.Is(outcome.Err): // nothing was sent
@@ -89,7 +90,7 @@ func (a *acting) one(ctx context.Context, victim journal.Victim) (outcome object
 	return outcome
 }
 
-func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict object.Verdict) object.Outcome {
+func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict stage.Verdict) stage.Outcome {
 	if a.looks {
 		live, settled := a.look(ctx, victim, verdict)
 		if settled != nil {
@@ -107,7 +108,7 @@ func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict objec
 		leave, why, err := a.reread.Enter(ctx, verdict.Candidate)
 		switch {
 		case err != nil:
-			return object.Outcome{Verdict: verdict, Err: err}
+			return stage.Outcome{Verdict: verdict, Err: err}
 		case why != "":
 			return settledBy(verdict, &ruling{result: v1alpha1.OutcomeChanged, detail: why})
 		}
@@ -140,19 +141,19 @@ func (a *acting) ownRuling(live object.Object) *ruling {
 	return nil
 }
 
-func settledBy(verdict object.Verdict, r *ruling) object.Outcome {
+func settledBy(verdict stage.Verdict, r *ruling) stage.Outcome {
 	verdict.Act, verdict.Skip, verdict.Reason = false, r.result, r.detail
-	return object.Outcome{Verdict: verdict, Result: r.result, Detail: r.detail, Err: r.err}
+	return stage.Outcome{Verdict: verdict, Result: r.result, Detail: r.detail, Err: r.err}
 }
 
 // judgeAgain judges an object that changed as the run judged it before, protection included, and copies it as it is
 // now. The patch is what a Transform sends to it.
 func (s Act) judgeAgain(t *task, in *intent) func(journal.Victim) action.Again {
 	return func(victim journal.Victim) action.Again {
-		return func(ctx context.Context, live object.Object) (object.Verdict, object.JSON, error) {
+		return func(ctx context.Context, live object.Object) (stage.Verdict, object.JSON, error) {
 			before := victim.Candidate
-			next := object.Verdict{
-				Candidate: object.Candidate{
+			next := stage.Verdict{
+				Candidate: stage.Candidate{
 					Object: live, Selector: before.Selector, Message: before.Message, VolumeBytes: before.VolumeBytes,
 				},
 				Act: true,
@@ -190,7 +191,7 @@ func (s Act) rejudge(
 	t *task,
 	v *view,
 	cascade *guard.Cascade,
-	next *object.Verdict,
+	next *stage.Verdict,
 ) (*ruling, error) {
 	changed := func(detail string) *ruling {
 		return &ruling{result: v1alpha1.OutcomeChanged, detail: detail}
@@ -217,7 +218,7 @@ func (s Act) rejudge(
 	return guards{action: t.action, selectors: v.selectors, namespaces: namespaces, cascade: cascade}.against(*next), nil
 }
 
-func withRuling(verdict object.Verdict, r *ruling) object.Verdict {
+func withRuling(verdict stage.Verdict, r *ruling) stage.Verdict {
 	if r != nil {
 		verdict.Act, verdict.Skip, verdict.Reason = false, r.result, r.detail
 	}

@@ -6,7 +6,7 @@ package run
 import (
 	"testing"
 
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -31,9 +31,9 @@ func TestSawAllUses(t *testing.T) {
 		for _, scope := range test.scopes {
 			selections = append(selections, selector.Selection{Scope: scope})
 		}
-		var chosen []object.Verdict
+		var chosen []stage.Verdict
 		for _, i := range test.chosen {
-			chosen = append(chosen, object.Verdict{Candidate: object.Candidate{Selector: i}})
+			chosen = append(chosen, stage.Verdict{Candidate: stage.Candidate{Selector: i}})
 		}
 		if got := sawAllUses(selections, chosen); got != test.want {
 			t.Errorf("%s: %t, want %t", name, got, test.want)

@@ -13,6 +13,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // change asks a Transform what to send. What it would leave as it is, or cannot change, is not acted on.
@@ -21,7 +22,7 @@ func (d *decision) change(ctx context.Context, t *task) {
 		return
 	}
 	d.changes = map[int]change{}
-	d.rule(func(i int, verdict object.Verdict) *ruling {
+	d.rule(func(i int, verdict stage.Verdict) *ruling {
 		if context.Cause(ctx) != nil || d.incomplete != nil && !t.preview {
 			return nil
 		}
@@ -41,7 +42,7 @@ func (d *decision) change(ctx context.Context, t *task) {
 
 // unfit says why nothing is changed at all: the scripts need more memory, or a patch is larger than the API server
 // takes. The ruling is on the object of that patch.
-func unfit(verdict object.Verdict, err error) (*ruling, error) {
+func unfit(verdict stage.Verdict, err error) (*ruling, error) {
 	if isOutgrown(err) {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func unfit(verdict object.Verdict, err error) (*ruling, error) {
 }
 
 // ruleChange says why an object is not changed.
-func (t *task) ruleChange(ctx context.Context, verdict object.Verdict, patch object.JSON, err error) *ruling {
+func (t *task) ruleChange(ctx context.Context, verdict stage.Verdict, patch object.JSON, err error) *ruling {
 	switch stopped := context.Cause(ctx); {
 	case err != nil && stopped != nil && errors.Is(err, stopped):
 		return nil

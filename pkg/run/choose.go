@@ -9,7 +9,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
@@ -18,7 +18,7 @@ import (
 type choice struct {
 	view *view
 	// matched are the objects that are meant, and cascade what must stay and would be deleted together with them.
-	matched *object.Verdicts
+	matched *stage.Verdicts
 	cascade *guard.Cascade
 	// incomplete says why the view is not complete: then nothing is touched.
 	incomplete error
@@ -37,7 +37,7 @@ func (r *Runner) choose(ctx context.Context, t *task) choice {
 	t.progress.Enter(metrics.StageJudge, 0)
 	selector.Call(t.observer.Chooses)
 	if c.matched, c.scriptFault = t.engine.Pick(ctx, v.marks, v.mask); c.scriptFault != nil {
-		c.matched, c.incomplete = &object.Verdicts{}, c.scriptFault
+		c.matched, c.incomplete = &stage.Verdicts{}, c.scriptFault
 	}
 	return c
 }

@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/summary"
 )
 
@@ -59,7 +59,7 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 }
 
 // firstFailure says which object failed first, if any did, and gives the reason for which the run fails by them all.
-func firstFailure(outcomes []object.Outcome) (words, reason string) {
+func firstFailure(outcomes []stage.Outcome) (words, reason string) {
 	reason = v1alpha1.ReasonPartiallyFailed
 	for i := range outcomes {
 		if o := &outcomes[i]; o.Result.IsFailure() {
@@ -71,7 +71,7 @@ func firstFailure(outcomes []object.Outcome) (words, reason string) {
 	return words, reason
 }
 
-func interrupted(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeInterrupted }
+func interrupted(o stage.Outcome) bool { return o.Result == v1alpha1.OutcomeInterrupted }
 
 // reasonFor is Forbidden when the API server refused something for want of rights.
 func reasonFor(err error, otherwise string) string {
@@ -87,7 +87,7 @@ func reasonFor(err error, otherwise string) string {
 }
 
 // reasonOf is reasonFor of an object. What was denied is not for want of rights, whatever code the denial has.
-func reasonOf(outcome object.Outcome, otherwise string) string {
+func reasonOf(outcome stage.Outcome, otherwise string) string {
 	if outcome.Result == v1alpha1.OutcomeDenied {
 		return otherwise
 	}

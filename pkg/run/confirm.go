@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
@@ -64,7 +64,7 @@ func (r *Runner) chooseAgain(t *task, v *view, scriptFault *error) decideAgain {
 		}
 		v = &view{bytes: now.view.bytes}
 		first.Forget(counts, now.view.findings)
-		return func(c object.Candidate) string {
+		return func(c stage.Candidate) string {
 			if !still[c.UID] {
 				return "when everything was read a second time, the aggregated script did not choose it any more"
 			}
@@ -93,7 +93,7 @@ func (s Read) findAgain(t *task, memory *selector.Share, first *survey.Found) de
 // have been used unseen.
 func needsConfirming(t *task, in *intent) bool {
 	d := in.decision
-	var chosen []object.Verdict
+	var chosen []stage.Verdict
 	for i, verdict := range d.matched.All() {
 		switch {
 		case d.acts(i, verdict) && t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[verdict.Selector].Finding != nil:
@@ -110,11 +110,11 @@ func needsConfirming(t *task, in *intent) bool {
 // other. One list is of a single moment. Of two, the second is younger than all objects of the first. Otherwise what
 // uses an object may not be in any list: it was created after its own was read, or moved from a list that was not read
 // yet to one that was.
-func sawAllUses(selections []selector.Selection, chosen []object.Verdict) bool {
+func sawAllUses(selections []selector.Selection, chosen []stage.Verdict) bool {
 	lists := 0
 	for _, selection := range selections {
 		lists += selection.Scope.Lists()
 	}
-	later := func(v object.Verdict) bool { return v.Selector > 0 }
+	later := func(v stage.Verdict) bool { return v.Selector > 0 }
 	return lists < 2 || lists == 2 && selections[0].Scope.Lists() == 1 && !slices.ContainsFunc(chosen, later)
 }

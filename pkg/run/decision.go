@@ -9,6 +9,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // decision is what a run is going to do with each object that matches, and why it leaves others alone. Judge makes it,
@@ -53,13 +54,13 @@ type change struct {
 }
 
 // acts reports whether the i-th object, whose verdict is given, is to be acted on.
-func (d *decision) acts(i int, verdict object.Verdict) bool {
+func (d *decision) acts(i int, verdict stage.Verdict) bool {
 	r := d.rulings[i]
 	return verdict.Act && (r == nil || !r.noMatch && r.result == "")
 }
 
 // rule decides on the objects that are still to be acted on. A nil ruling leaves it at that.
-func (d *decision) rule(on func(i int, verdict object.Verdict) *ruling) {
+func (d *decision) rule(on func(i int, verdict stage.Verdict) *ruling) {
 	for i, verdict := range d.matched.All() {
 		if d.acts(i, verdict) {
 			if r := on(i, verdict); r != nil {
@@ -81,10 +82,10 @@ func (d *decision) acting() (n int64) {
 
 // outcomes are what is decided of each object that matches, with its place: planned is the result of those that are to
 // be acted on.
-func (d *decision) outcomes(planned v1alpha1.OutcomeResult) iter.Seq2[int, object.Outcome] {
-	return func(yield func(int, object.Outcome) bool) {
+func (d *decision) outcomes(planned v1alpha1.OutcomeResult) iter.Seq2[int, stage.Outcome] {
+	return func(yield func(int, stage.Outcome) bool) {
 		for i, verdict := range d.matched.All() {
-			outcome := object.Outcome{Verdict: verdict, Result: planned}
+			outcome := stage.Outcome{Verdict: verdict, Result: planned}
 			switch r := d.rulings[i]; {
 			case r != nil && r.noMatch:
 				continue

@@ -12,7 +12,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -30,7 +30,7 @@ type guards struct {
 }
 
 // against says why the object is to be left alone. Nil when nothing speaks against it.
-func (g guards) against(verdict object.Verdict) *ruling {
+func (g guards) against(verdict stage.Verdict) *ruling {
 	if g.namespaces == nil {
 		return nil // the view is not complete
 	}
@@ -48,7 +48,7 @@ func (g guards) against(verdict object.Verdict) *ruling {
 }
 
 // protected is the ruling on an object that is protected. A Scan only notes that.
-func protected(action v1alpha1.Action, verdict object.Verdict, reason string) *ruling {
+func protected(action v1alpha1.Action, verdict stage.Verdict, reason string) *ruling {
 	guard.Protect(action, &verdict, reason)
 	return &ruling{result: verdict.Skip, detail: verdict.Reason}
 }

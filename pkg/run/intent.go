@@ -16,6 +16,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 )
 
@@ -27,7 +29,7 @@ type intent struct {
 	decision *decision
 	// outcomes are what is known of each object that matches: Planned of the victims. Of a Scan, they are of those
 	// that are listed.
-	outcomes []object.Outcome
+	outcomes []stage.Outcome
 	// victims are going to be touched, and places are where their outcomes are.
 	victims []journal.Victim
 	places  []int
@@ -61,7 +63,7 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 	}
 	for i, outcome := range d.outcomes(v1alpha1.OutcomePlanned) {
 		if outcome.Result == v1alpha1.OutcomePlanned {
-			outcome.VolumeBytes = outcome.Object.VolumeBytes()
+			outcome.VolumeBytes = apiserver.VolumeBytes(outcome.Object)
 			in.victims = append(in.victims, journal.Victim{Candidate: outcome.Candidate, Patch: d.changes[i].patch})
 			in.places = append(in.places, len(in.outcomes))
 		} else if outcome.Err != nil {
@@ -115,7 +117,7 @@ func (in intent) unconfirmed(err, script error) *intent {
 
 // without is the intent without some of its victims, which have an outcome then.
 func (in intent) without(left recheck.Left) *intent {
-	in.outcomes = append([]object.Outcome(nil), in.outcomes...)
+	in.outcomes = append([]stage.Outcome(nil), in.outcomes...)
 	for _, n := range in.places {
 		o := &in.outcomes[n]
 		if why := left(o.Candidate); why != "" {
@@ -147,9 +149,9 @@ func (s Record) saveCounts(ctx context.Context, t *task, in *intent) *intent {
 const maxListed = 4_000
 
 // found are the outcomes of a Scan, of which each is logged.
-func found(ctx context.Context, t *task, d *decision) []object.Outcome {
+func found(ctx context.Context, t *task, d *decision) []stage.Outcome {
 	log := klog.FromContext(ctx)
-	isListed, outcomes := listed(scanned(t.record)), make([]object.Outcome, 0, min(maxListed, d.matched.Len()))
+	isListed, outcomes := listed(scanned(t.record)), make([]stage.Outcome, 0, min(maxListed, d.matched.Len()))
 	for _, outcome := range d.outcomes(scanned(t.record)) {
 		if outcome.Act { // the line that k8s-cleaner documents for dry runs
 			log.Info("resource is a match for cleaner",

@@ -14,7 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // Judge is the stage that decides. It has no client and no clock: given the same view and the same answers of the
@@ -66,7 +66,7 @@ func (s Judge) protect(t *task, d *decision) error {
 	var errs []error
 	action := t.cleaner.EffectiveAction()
 	g := guards{action: action, selectors: d.view.selectors, namespaces: d.view.namespaces, cascade: d.cascade}
-	d.rule(func(_ int, verdict object.Verdict) *ruling {
+	d.rule(func(_ int, verdict stage.Verdict) *ruling {
 		if t.engine.Aggregate() != nil { // else what the object says itself was looked at while it passed
 			errs = append(errs, s.Protection.MarkOwn(action, &verdict))
 		}
@@ -206,12 +206,12 @@ func (d *decision) total(t *task) (int64, error) {
 // leaveAlone leaves alone all that was to be acted on.
 func (d *decision) leaveAlone(reason string) {
 	r := &ruling{result: v1alpha1.OutcomeNotActed, detail: reason}
-	d.rule(func(int, object.Verdict) *ruling { return r })
+	d.rule(func(int, stage.Verdict) *ruling { return r })
 }
 
 // spare leaves alone what admission denied, for as long as it is too early to ask again.
 func (d *decision) spare() {
-	d.rule(func(_ int, verdict object.Verdict) *ruling {
+	d.rule(func(_ int, verdict stage.Verdict) *ruling {
 		if reason := d.view.denied(verdict.Object); reason != "" {
 			return &ruling{result: v1alpha1.OutcomeDenied, detail: reason}
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -61,9 +62,9 @@ func (s *situation) decide() *decision {
 		s.t.Fatal(err)
 	}
 	s.view.selectors = []*selector.Selector{sel}
-	s.view.matched = &object.Verdicts{Bodies: true}
+	s.view.matched = &stage.Verdicts{Bodies: true}
 	for _, name := range []string{"a", "b", "c"} {
-		v := object.Verdict{Act: true}
+		v := stage.Verdict{Act: true}
 		v.Kind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Namespaced: true}
 		v.Namespace, v.Name, v.UID, v.Raw = "shop", name, types.UID(name), fmt.Appendf(nil, `{"metadata":{"name":%q},"data":{"k":%q}}`, name, name)
 		if reason := s.own[name]; reason != "" {
@@ -87,9 +88,9 @@ func (s *situation) unjudged(n int, considered int64, err error) {
 	s.view.considered, s.view.unjudged = considered, err
 	s.view.selections = []selector.Selection{{Considered: considered}}
 	for i := range n {
-		o := object.Outcome{Result: v1alpha1.OutcomeNotEvaluated, Err: err}
+		o := stage.Outcome{Result: v1alpha1.OutcomeNotEvaluated, Err: err}
 		o.UID = types.UID(rune('a' + i))
-		s.view.addNotEvaluated([]object.Outcome{o, o})
+		s.view.addNotEvaluated([]stage.Outcome{o, o})
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 const (
@@ -21,8 +23,8 @@ const (
 
 // look finds out what an operator before did to a victim: of one that is gone nobody knows who deleted it. It returns
 // the live object when that is still as it was judged, and else the outcome.
-func (a *acting) look(ctx context.Context, victim journal.Victim, verdict object.Verdict) (
-	*object.Object, *object.Outcome,
+func (a *acting) look(ctx context.Context, victim journal.Victim, verdict stage.Verdict) (
+	*object.Object, *stage.Outcome,
 ) {
 	live, err := a.task.who.Actor.Live(ctx, victim.Object)
 	if err != nil {
@@ -35,9 +37,9 @@ func (a *acting) look(ctx context.Context, victim journal.Victim, verdict object
 }
 
 // settledBefore is what an operator before did, by the live object. Nil when that is still as it was judged.
-func (a *acting) settledBefore(live *object.Object, victim journal.Victim, verdict object.Verdict) *object.Outcome { //nolint:cyclop // a flat list of what it may be
+func (a *acting) settledBefore(live *object.Object, victim journal.Victim, verdict stage.Verdict) *stage.Outcome { //nolint:cyclop // a flat list of what it may be
 	deletes := a.task.action == v1alpha1.ActionDelete
-	outcome := &object.Outcome{Verdict: verdict}
+	outcome := &stage.Outcome{Verdict: verdict}
 	replaced := live != nil && live.UID != victim.UID
 	switch {
 	case deletes && (replaced || live == nil):
@@ -68,9 +70,9 @@ func (a *acting) holds(live object.Object, victim journal.Victim) bool {
 }
 
 // unread is the outcome of a victim that could not be looked at. When the run was stopped meanwhile there is none yet.
-func unread(ctx context.Context, verdict object.Verdict, err error) *object.Outcome {
-	if stopped := context.Cause(ctx); stopped != nil && object.MayPass(err) {
-		return &object.Outcome{Verdict: verdict, Err: stopped}
+func unread(ctx context.Context, verdict stage.Verdict, err error) *stage.Outcome {
+	if stopped := context.Cause(ctx); stopped != nil && apiserver.MayPass(err) {
+		return &stage.Outcome{Verdict: verdict, Err: stopped}
 	}
 	outcome := action.Failed(verdict, err)
 	if outcome.Result == v1alpha1.OutcomeFailed {
@@ -81,9 +83,9 @@ func unread(ctx context.Context, verdict object.Verdict, err error) *object.Outc
 
 // abandonChanged leaves an object alone that changed before a run that was taken over came to it.
 func abandonChanged(victim journal.Victim) action.Again {
-	return func(_ context.Context, now object.Object) (object.Verdict, object.JSON, error) {
-		return object.Verdict{
-			Candidate: object.Candidate{Object: now, Message: victim.Message},
+	return func(_ context.Context, now object.Object) (stage.Verdict, object.JSON, error) {
+		return stage.Verdict{
+			Candidate: stage.Candidate{Object: now, Message: victim.Message},
 			Skip:      v1alpha1.OutcomeAbandoned,
 			Reason:    changedAway,
 		}, nil, nil

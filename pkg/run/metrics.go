@@ -11,7 +11,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // count counts the facts of a run that has ended and whose record says so. One whose record could not be written is
@@ -63,7 +63,7 @@ func (s Record) countEvaluations(t *task, out *outcomes) {
 }
 
 // tally counts objects by kind and by what became of them.
-func tally(lists ...[]object.Outcome) metrics.Tally {
+func tally(lists ...[]stage.Outcome) metrics.Tally {
 	found := metrics.Tally{}
 	for _, outcomes := range lists {
 		for i := range outcomes {
@@ -75,7 +75,7 @@ func tally(lists ...[]object.Outcome) metrics.Tally {
 
 // counted counts the objects of a run that was taken over: the victims, whose outcomes are given, and what its record
 // says of the others, which the operator before had left alone and counted nowhere that is left.
-func counted(record *v1alpha1.CleanerRun, victims []object.Outcome) metrics.Tally {
+func counted(record *v1alpha1.CleanerRun, victims []stage.Outcome) metrics.Tally {
 	found := tally(victims)
 	for _, t := range journal.Tallies(record) {
 		if t.Outcome != v1alpha1.OutcomePlanned {

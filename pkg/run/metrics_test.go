@@ -11,13 +11,13 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // Of a run that was taken over all victims are counted, however many namespaces they are in, and what had been left alone.
 func TestCountedOfARunThatWasTakenOver(t *testing.T) {
 	kind := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
-	outcomes := make([]object.Outcome, 3002)
+	outcomes := make([]stage.Outcome, 3002)
 	for i := range outcomes {
 		o := &outcomes[i]
 		o.Kind.GroupVersionKind, o.Namespace, o.Name, o.Result = kind, fmt.Sprint("n", i%300), fmt.Sprint("o", i), v1alpha1.OutcomePlanned

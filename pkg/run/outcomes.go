@@ -10,15 +10,15 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // outcomes are what became of a decision. Act makes them, and nobody changes them.
 type outcomes struct {
 	decision *decision
 	// list is what became of each object; of a Scan, of those that are listed, and rest are the others.
-	list []object.Outcome
-	rest iter.Seq[object.Outcome]
+	list []stage.Outcome
+	rest iter.Seq[stage.Outcome]
 	// plan are the objects that the run planned to touch, when a person must approve that before.
 	plan []v1alpha1.ObjectOutcome
 	// fault says why what was going to be touched could not be written down, and incomplete why it could not be decided a
@@ -36,14 +36,14 @@ func (o *outcomes) whyIncomplete() error { return errors.Join(o.decision.incompl
 // exhausted reports whether a script used up its time or memory. One that did for an object that a run may leave alone
 // is no reason to stop the schedule.
 func (o *outcomes) exhausted() bool {
-	of := func(o object.Outcome) bool { return expr.Exhausted(o.Err) }
+	of := func(o stage.Outcome) bool { return expr.Exhausted(o.Err) }
 	why := o.whyIncomplete()
 	return expr.Exhausted(why) || why != nil && slices.ContainsFunc(o.decision.view.notEvaluated, of) ||
 		slices.ContainsFunc(o.list, of)
 }
 
 // toNotify are the outcomes for the notifications: the first ones, or all when a notification lists all.
-func (o *outcomes) toNotify(record *v1alpha1.CleanerRun) []object.Outcome {
+func (o *outcomes) toNotify(record *v1alpha1.CleanerRun) []stage.Outcome {
 	listsAll := func(n v1alpha1.NotificationStatus) bool {
 		return n.Type == v1alpha1.NotificationCleanerReport || n.Type == v1alpha1.NotificationEvent
 	}
@@ -54,11 +54,11 @@ func (o *outcomes) toNotify(record *v1alpha1.CleanerRun) []object.Outcome {
 }
 
 // none are no more outcomes.
-func none(func(object.Outcome) bool) {}
+func none(func(stage.Outcome) bool) {}
 
 // beyond are the outcomes of a Scan that are not listed.
-func (d *decision) beyond(planned v1alpha1.OutcomeResult) iter.Seq[object.Outcome] {
-	return func(yield func(object.Outcome) bool) {
+func (d *decision) beyond(planned v1alpha1.OutcomeResult) iter.Seq[stage.Outcome] {
+	return func(yield func(stage.Outcome) bool) {
 		isListed := listed(planned)
 		for _, outcome := range d.outcomes(planned) {
 			if !isListed(outcome) && !yield(outcome) {
@@ -70,9 +70,9 @@ func (d *decision) beyond(planned v1alpha1.OutcomeResult) iter.Seq[object.Outcom
 
 // listed says of each outcome of a Scan in turn whether it is listed: maxListed of those that are as most are, and of
 // the others, for which nobody would look among those that are only counted.
-func listed(planned v1alpha1.OutcomeResult) func(object.Outcome) bool {
+func listed(planned v1alpha1.OutcomeResult) func(stage.Outcome) bool {
 	n := map[bool]int{}
-	return func(outcome object.Outcome) bool {
+	return func(outcome stage.Outcome) bool {
 		n[outcome.Result == planned]++
 		return n[outcome.Result == planned] <= maxListed
 	}

@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // A script that used up its time counts against the schedule, unless it did for an object that the run left alone and went on.
 func TestExhausted(t *testing.T) {
 	t.Parallel()
-	tooSlow := []object.Outcome{{Err: &lua.TimeoutError{}}}
+	tooSlow := []stage.Outcome{{Err: &lua.TimeoutError{}}}
 	for name, test := range map[string]struct {
 		decision decision
-		list     []object.Outcome
+		list     []stage.Outcome
 		want     bool
 	}{
 		"nothing":                                   {decision: decision{choice: choice{view: &view{}}}},

@@ -14,7 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/summary"
 )
 
@@ -66,7 +66,7 @@ func (d *decision) keepToPlan(t *task) {
 		}
 	}
 	d.missing = t.plan.Missing(func(uid types.UID) bool { return matched[uid] || d.view.unjudgedUIDs[uid] })
-	d.rule(func(_ int, verdict object.Verdict) *ruling {
+	d.rule(func(_ int, verdict stage.Verdict) *ruling {
 		if t.plan.Has(verdict.UID) {
 			return nil
 		}
@@ -82,7 +82,7 @@ func (d *decision) keepToChanges(t *task) {
 	if t.plan == nil {
 		return
 	}
-	d.rule(func(i int, verdict object.Verdict) *ruling {
+	d.rule(func(i int, verdict stage.Verdict) *ruling {
 		return t.unplanned(&journal.Victim{Candidate: verdict.Candidate, Patch: d.changes[i].patch})
 	})
 }
@@ -142,7 +142,7 @@ func (t *task) sameWaits() bool {
 }
 
 // planWords say what a plan waits for. Of a run without a plan they are what it touched.
-func (t *task) planWords(touched string, outcomes []object.Outcome) string {
+func (t *task) planWords(touched string, outcomes []stage.Outcome) string {
 	counts, plan := t.record.Status.RunCounts, t.record.Status.Plan
 	if plan == nil {
 		return touched

@@ -13,6 +13,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -34,7 +35,7 @@ type Preview struct {
 // PreviewItem is one object and what would become of it: OutcomePlanned if it would be deleted or changed,
 // OutcomeMatched if it would be reported, else why it would be left alone.
 type PreviewItem struct {
-	object.Outcome
+	stage.Outcome
 	// Patch is what a Transform would send.
 	Patch map[string]any
 	// After is the object as the API server said that it would be after the patch. Nil where it was not asked.

@@ -14,6 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/progress"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -50,6 +51,6 @@ func (s Record) showProgress(ctx context.Context, holder journal.Holder, shown v
 // observerOf counts what is listed.
 func observerOf(m *progress.Meter) selector.Observer {
 	return selector.Observer{
-		Lists: func(kind object.Kind) { m.List(kind.Kind) }, Judged: m.Did, Candidate: func(object.Candidate) { m.Matched() },
+		Lists: func(kind object.Kind) { m.List(kind.Kind) }, Judged: m.Did, Candidate: func(stage.Candidate) { m.Matched() },
 	}
 }

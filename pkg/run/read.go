@@ -19,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/summary"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
@@ -46,7 +47,7 @@ type Read struct {
 
 // read makes the view: one list per selector, each object judged as it passes, and then what the guards need to know.
 func (s Read) read(ctx context.Context, t *task) *view {
-	v := &view{matched: &object.Verdicts{}, clock: s.clockFault()}
+	v := &view{matched: &stage.Verdicts{}, clock: s.clockFault()}
 	countsFault, memory := s.readCounts(ctx, t, v), t.engine.Memory
 	taken := memory.Taken()
 	if v.findings, v.unread = s.readFindings(ctx, t, memory, v.counts); v.unread != nil {
@@ -84,7 +85,7 @@ func (s Read) list(ctx context.Context, t *task, v *view) (namespaces map[string
 		Observer:  t.observer,
 		Memory:    e.Memory,
 	}
-	found.Protect = func(v *object.Verdict) error { return s.Protection.MarkOwn(t.cleaner.EffectiveAction(), v) }
+	found.Protect = func(v *stage.Verdict) error { return s.Protection.MarkOwn(t.cleaner.EffectiveAction(), v) }
 	found.Verdicts.Bodies = t.keepsBodies()
 	var errs, unjudged []error
 	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {

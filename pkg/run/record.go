@@ -17,7 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
@@ -132,8 +132,8 @@ type leftover struct {
 }
 
 // outcome is what is known to have become of the i-th victim.
-func (l *leftover) outcome(i int) object.Outcome {
-	outcome := object.Outcome{Verdict: object.Verdict{Candidate: l.victims[i].Candidate}, Result: v1alpha1.OutcomePlanned}
+func (l *leftover) outcome(i int) stage.Outcome {
+	outcome := stage.Outcome{Verdict: stage.Verdict{Candidate: l.victims[i].Candidate}, Result: v1alpha1.OutcomePlanned}
 	if saved, ok := l.known[i]; ok {
 		outcome.Result, outcome.Detail = saved.Outcome, saved.Reason
 		if saved.Message != "" {

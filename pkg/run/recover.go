@@ -16,7 +16,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
@@ -77,7 +78,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	memory := r.Check.Memory.Share()
 	defer memory.Release()
 	left, err := r.Record.resume(running, record, memory)
-	if err != nil && object.MayPass(err) {
+	if err != nil && apiserver.MayPass(err) {
 		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
 		return
 	}
@@ -103,7 +104,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 }
 
 // settle ends the record of a run that was taken over, and delivers its outcomes.
-func (r *Runner) settle(ctx context.Context, t *task, rest *remainder, outcomes []object.Outcome) {
+func (r *Runner) settle(ctx context.Context, t *task, rest *remainder, outcomes []stage.Outcome) {
 	record := t.record
 	tally := counted(record, outcomes)
 	journal.Settle(record, outcomes)
@@ -122,7 +123,7 @@ func (r *Runner) settle(ctx context.Context, t *task, rest *remainder, outcomes 
 // operator.
 func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 	memory *selector.Share,
-) ([]object.Outcome, error) {
+) ([]stage.Outcome, error) {
 	a := &acting{
 		task: t, protection: s.Protection, ledger: left.ledger, victims: left.victims, again: abandonChanged,
 		reread: left.again, looks: true, closing: rest.closing,

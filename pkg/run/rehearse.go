@@ -10,7 +10,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // rehearse asks the API server, as a dry run, whether it would take the patches of many objects, before anything is
@@ -21,13 +21,13 @@ func (t *task) rehearse(ctx context.Context, victims []journal.Victim) error {
 	if t.action != v1alpha1.ActionTransform || n <= parallel {
 		return nil
 	}
-	var first object.Outcome
+	var first stage.Outcome
 	for i, at := range []int{0, n / 2, n - 1} {
 		victim := &victims[at]
 		if !action.MayRehearse(victim.Kind) || len(victim.Patch) == 0 {
 			return nil
 		}
-		outcome, _ := t.who.Actor.Rehearse(ctx, object.Verdict{Candidate: victim.Candidate, Act: true}, victim.Patch, nil)
+		outcome, _ := t.who.Actor.Rehearse(ctx, stage.Verdict{Candidate: victim.Candidate, Act: true}, victim.Patch, nil)
 		if !action.IsRefused(outcome) {
 			return nil
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/deadline"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/summary"
 )
 
@@ -94,9 +94,9 @@ func gaveUp(record *v1alpha1.CleanerRun) *refusal {
 }
 
 // conclude says how the run ended.
-func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, string, string) {
+func (m *remainder) conclude(outcomes []stage.Outcome) (v1alpha1.RunPhase, string, string) {
 	what := "and the run was resumed"
-	abandoned := slices.ContainsFunc(outcomes, func(o object.Outcome) bool {
+	abandoned := slices.ContainsFunc(outcomes, func(o stage.Outcome) bool {
 		return o.Result == v1alpha1.OutcomeAbandoned
 	})
 	switch {
@@ -118,7 +118,7 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 }
 
 // endsAs is how the run ends, and what the first failure was.
-func (m *remainder) endsAs(outcomes []object.Outcome) (phase v1alpha1.RunPhase, reason, failure string) {
+func (m *remainder) endsAs(outcomes []stage.Outcome) (phase v1alpha1.RunPhase, reason, failure string) {
 	phase, reason = v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
 	switch {
 	case m.failed:

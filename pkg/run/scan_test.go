@@ -14,13 +14,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // scanOf is what a Scan decides that found so many ConfigMaps, every seventh of them protected.
 func scanOf(n int) *decision {
-	matched := new(object.Verdicts)
+	matched := new(stage.Verdicts)
 	for i := range n {
-		v := object.Verdict{Act: i%7 > 0}
+		v := stage.Verdict{Act: i%7 > 0}
 		if !v.Act {
 			v.Skip, v.Reason = v1alpha1.OutcomeProtected, "it is precious"
 		}

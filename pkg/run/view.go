@@ -15,6 +15,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/summary"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
@@ -27,11 +28,11 @@ type view struct {
 	selections []selector.Selection
 	// considered is how many objects were judged, and notEvaluated those that could not be, each once, with their UIDs.
 	considered   int64
-	notEvaluated []object.Outcome
+	notEvaluated []stage.Outcome
 	unjudgedUIDs map[types.UID]bool
 	// matched are the objects that match, each once, in the order in which they were found; those that are protected by
 	// what they are themselves say so. It is empty when an aggregated script has the objects: then marks are on these.
-	matched *object.Verdicts
+	matched *stage.Verdicts
 	marks   []selector.Mark
 	// mask hides the values of the Secrets that an aggregated script was given. Nil when it was given none.
 	mask func(string) string
@@ -67,7 +68,7 @@ type total struct {
 }
 
 // addNotEvaluated adds what a selector could not judge. What another one could not judge either has its outcome.
-func (v *view) addNotEvaluated(outcomes []object.Outcome) {
+func (v *view) addNotEvaluated(outcomes []stage.Outcome) {
 	if v.unjudgedUIDs == nil && len(outcomes) > 0 {
 		v.unjudgedUIDs = map[types.UID]bool{}
 	}
@@ -84,7 +85,7 @@ func (v *view) addNotEvaluated(outcomes []object.Outcome) {
 func (v *view) whyIncomplete(cleaner *v1alpha1.Cleaner) error {
 	skips := cleaner.Spec.OnPartialView == v1alpha1.PartialViewSkip &&
 		cleaner.Spec.ResourcePolicySet.AggregatedSelection == ""
-	isForbidden := func(o object.Outcome) bool { return summary.Forbidden(o.Err) }
+	isForbidden := func(o stage.Outcome) bool { return summary.Forbidden(o.Err) }
 	switch {
 	case v.unjudged == nil:
 		return v.unread

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // manyNamespaces is from how many namespaces on their objects are listed with those of all others, if that is allowed.
@@ -37,7 +38,7 @@ func (r *Reader) NamespaceContent(ctx context.Context) ([]object.Kind, error) {
 		for _, version := range group.Versions {
 			gv := schema.GroupVersion{Group: group.Name, Version: version.Version}
 			served, err := r.served(ctx, gv)
-			if object.IsKindAbsent(err) {
+			if apiserver.IsKindAbsent(err) {
 				continue // it went away meanwhile
 			}
 			if err != nil {
@@ -104,7 +105,7 @@ func (r *Reader) Metadata(ctx context.Context, kind object.Kind, scope Scope, ea
 	}
 	for _, path := range scope.paths(kind) {
 		if err := list(path, each); err != nil {
-			if object.IsKindAbsent(err) {
+			if apiserver.IsKindAbsent(err) {
 				return nil // the kind, and with it all of its objects
 			}
 			return err
@@ -127,7 +128,7 @@ func NewAncestors(reader *Reader, memory *Share) *Ancestors {
 
 // Of returns the UIDs of all that own the object.
 func (a *Ancestors) Of(ctx context.Context, o object.Object) ([]types.UID, error) {
-	metadata, err := o.Metadata()
+	metadata, err := apiserver.Metadata(o)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +179,7 @@ func (r *Reader) ownersOf(
 	of metav1.OwnerReference,
 ) ([]metav1.OwnerReference, error) {
 	gvk := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
-	isName := func(text string) bool { return object.CheckSegment(text) == nil }
+	isName := func(text string) bool { return apiserver.CheckSegment(text) == nil }
 	if !isName(gvk.Group) || !isName(gvk.Version) || !isName(of.Name) {
 		return nil, nil
 	}
@@ -193,7 +194,7 @@ func (r *Reader) ownersOf(
 		namespace = ""
 	}
 	body, err := r.metadataOf(ctx, kind.Path(namespace, of.Name))
-	if object.IsAbsent(err, of.Name) {
+	if apiserver.IsAbsent(err, of.Name) {
 		return nil, nil
 	}
 	if err != nil {
@@ -203,13 +204,13 @@ func (r *Reader) ownersOf(
 	if err != nil || owner.UID != of.UID {
 		return nil, err
 	}
-	metadata, err := owner.Metadata()
+	metadata, err := apiserver.Metadata(owner)
 	return metadata.OwnerReferences, err
 }
 
 // metadataOf reads the metadata of one object. A server that cannot do that sends it whole.
 func (r *Reader) metadataOf(ctx context.Context, path string) ([]byte, error) {
-	if err := object.CheckPath(path); err != nil {
+	if err := apiserver.CheckPath(path); err != nil {
 		return nil, err
 	}
 	const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"

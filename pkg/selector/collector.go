@@ -10,6 +10,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // collector gathers what one list yields.
@@ -46,7 +47,7 @@ type waiting struct {
 
 type notEvaluated struct {
 	place   int64
-	outcome object.Outcome
+	outcome stage.Outcome
 }
 
 func newCollector(ctx context.Context, s *Selector, kind object.Kind, found *Found) *collector {
@@ -178,7 +179,7 @@ func (c *collector) judged(
 	}
 	return c.found.add(
 		ctx,
-		object.Candidate{Object: o, Selector: c.selector.index, Message: object.WithManager(message, c.selector.managed(o))},
+		stage.Candidate{Object: o, Selector: c.selector.index, Message: object.WithManager(message, c.selector.managed(o))},
 		c.selector.Excludes(o),
 	)
 }

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // What is accepted. Of several, the server sends the first that it can.
@@ -24,14 +24,14 @@ const (
 
 // messages are what can be read in protobuf: the metadata of all kinds, and the kinds of which clusters have the most
 // objects.
-var messages = sync.OnceValues(func() (map[schema.GroupVersionKind]*object.Message, error) {
-	all := map[schema.GroupVersionKind]*object.Message{}
+var messages = sync.OnceValues(func() (map[schema.GroupVersionKind]*apiserver.Message, error) {
+	all := map[schema.GroupVersionKind]*apiserver.Message{}
 	for kind, typ := range map[schema.GroupVersionKind]any{
 		{}:                                 metav1.PartialObjectMetadata{},
 		{Version: "v1", Kind: "Pod"}:       corev1.Pod{},
 		{Version: "v1", Kind: "ConfigMap"}: corev1.ConfigMap{},
 	} {
-		message, err := object.MessageOf(typ)
+		message, err := apiserver.MessageOf(typ)
 		if err != nil {
 			return nil, err
 		}
@@ -41,9 +41,11 @@ var messages = sync.OnceValues(func() (map[schema.GroupVersionKind]*object.Messa
 })
 
 // format is in which form the objects are asked for, and who reads it.
-func (q query) format() (accept string, scan func(io.Reader, func([]byte) error) (object.ListMeta, error), err error) {
+func (q query) format() (
+	accept string, scan func(io.Reader, func([]byte) error) (apiserver.ListMeta, error), err error,
+) {
 	kind, as := q.kind.GroupVersionKind, ""
-	accept, scan = asJSON, object.ScanList
+	accept, scan = asJSON, apiserver.ScanList
 	if q.metadataOnly {
 		kind, as = schema.GroupVersionKind{}, asMetadata
 		accept = asJSON + as + "," + asJSON

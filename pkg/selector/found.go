@@ -13,17 +13,18 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // Found collects what a Cleaner's selectors found matching, each object once, in the order in which they were found.
 type Found struct {
 	// Verdicts are on what was found so far: to act, or that the object is protected by what it is itself. With Bodies,
 	// the objects' bytes are without metadata.managedFields, which can be half of an object, unless Whole is set.
-	Verdicts object.Verdicts
+	Verdicts stage.Verdicts
 	Whole    bool
 	// Protect marks the verdict on an object that is protected by what it is itself. Nil marks none. Faults are its
 	// errors, at most ten.
-	Protect func(*object.Verdict) error
+	Protect func(*stage.Verdict) error
 	Faults  []error
 	// Aggregate, if not nil, takes the objects, for the script that looks at all of them together. There are no Verdicts
 	// then, but a Mark on each object.
@@ -82,7 +83,7 @@ func (f *Found) share() *Share {
 }
 
 // add takes what a selector found. An excluded object is for an aggregated script to look at only.
-func (f *Found) add(ctx context.Context, c object.Candidate, excluded bool) error {
+func (f *Found) add(ctx context.Context, c stage.Candidate, excluded bool) error {
 	hash := hashOf(c.UID)
 	if !f.isNew(hash) {
 		if excluded || !c.Deleting {
@@ -104,7 +105,7 @@ func (f *Found) add(ctx context.Context, c object.Candidate, excluded bool) erro
 }
 
 // collect hands a candidate to the aggregated script.
-func (f *Found) collect(ctx context.Context, c object.Candidate, hash [16]byte, excluded bool) error {
+func (f *Found) collect(ctx context.Context, c stage.Candidate, hash [16]byte, excluded bool) error {
 	size := seenSize + markSize + len(c.Message)
 	if c.IsSecret() {
 		size += f.hide(f.Aggregate.Given(c.Object))
@@ -139,7 +140,7 @@ func (f *Found) Mask() func(string) string {
 }
 
 // include lets the script choose an object that is being deleted, which another selector excludes.
-func (f *Found) include(c object.Candidate, hash [16]byte) error {
+func (f *Found) include(c stage.Candidate, hash [16]byte) error {
 	i := slices.IndexFunc(f.Marks, func(m Mark) bool { return m.hash == hash && m.Excluded })
 	if i < 0 {
 		return nil
@@ -153,12 +154,12 @@ func (f *Found) include(c object.Candidate, hash [16]byte) error {
 }
 
 // judge keeps the verdict on a candidate, and as much of its bytes as is needed later.
-func (f *Found) judge(c object.Candidate) error {
+func (f *Found) judge(c stage.Candidate) error {
 	if !f.Whole {
 		f.buffer = object.AppendWithoutManagedFields(f.buffer[:0], c.Raw)
 		c.Raw = f.buffer
 	}
-	verdict := object.Verdict{Candidate: c, Act: true}
+	verdict := stage.Verdict{Candidate: c, Act: true}
 	if f.Protect != nil {
 		if err := f.Protect(&verdict); err != nil && len(f.Faults) < maxFaults {
 			f.Faults = append(f.Faults, err)

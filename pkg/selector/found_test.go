@@ -14,12 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
-func candidate(i, size int) object.Candidate {
+func candidate(i, size int) stage.Candidate {
 	o := object.Object{Namespace: "default", Name: fmt.Sprintf("object-%07d", i), UID: types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", i)), ResourceVersion: "1234567"}
 	o.Raw = fmt.Appendf(nil, `{"metadata":{"name":%q},"data":{"k":%q}}`, o.Name, bytes.Repeat([]byte("x"), size))
-	return object.Candidate{Object: o}
+	return stage.Candidate{Object: o}
 }
 
 // TestTooMuchIsFound: an error, rather than an end of the whole operator by the kernel. What a list that began anew had found

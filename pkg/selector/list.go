@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 )
 
@@ -127,7 +128,7 @@ func (a attempt) after(err error) (next attempt, again bool) {
 
 // isNoProtobuf reports whether the server has no protobuf, or one that we cannot read.
 func isNoProtobuf(err error) bool {
-	return apierrors.IsNotAcceptable(err) || errors.Is(err, object.ErrProtobuf)
+	return apierrors.IsNotAcceptable(err) || errors.Is(err, apiserver.ErrProtobuf)
 }
 
 func (q query) describe(err error) error {
@@ -171,13 +172,13 @@ func (r *Reader) page(
 	limit int,
 	token string,
 	each func([]byte) error,
-) (object.ListMeta, error) {
-	if err := object.CheckPath(q.path); err != nil {
-		return object.ListMeta{}, err
+) (apiserver.ListMeta, error) {
+	if err := apiserver.CheckPath(q.path); err != nil {
+		return apiserver.ListMeta{}, err
 	}
 	accept, scan, err := q.format()
 	if err != nil {
-		return object.ListMeta{}, err
+		return apiserver.ListMeta{}, err
 	}
 	request := r.request(q.path).Param("limit", strconv.Itoa(limit)).SetHeader("Accept", accept)
 	if q.labels != "" {
@@ -193,10 +194,10 @@ func (r *Reader) page(
 	worth := func(err error) bool { return mayPass(err) && (limit <= smallPage || !isTooLarge(err)) }
 	err = r.persist(ctx, worth, func() (err error) { body, err = request.Stream(ctx); return err })
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-		return object.ListMeta{}, fmt.Errorf("%w: %w", errExpired, err)
+		return apiserver.ListMeta{}, fmt.Errorf("%w: %w", errExpired, err)
 	}
 	if err != nil {
-		return object.ListMeta{}, err
+		return apiserver.ListMeta{}, err
 	}
 	defer func() { _ = body.Close() }()
 	return scan(body, each)

@@ -20,6 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 const (
@@ -101,7 +102,7 @@ func (r *Reader) log(ctx context.Context, pod object.Object, wanted inputs.Log) 
 // gone.
 func (r *Reader) notFound(ctx context.Context, pod object.Object, err error) error {
 	body, gone := r.get(ctx, pod.Kind.Path(pod.Namespace, pod.Name))
-	if object.IsAbsent(gone, pod.Name) {
+	if apiserver.IsAbsent(gone, pod.Name) {
 		return errGone
 	}
 	if gone != nil {
@@ -121,7 +122,7 @@ func (r *Reader) notFound(ctx context.Context, pod object.Object, err error) err
 // the newest.
 func (r *Reader) logTail(ctx context.Context, pod object.Object, wanted inputs.Log, tail int64) (string, error) {
 	path := pod.Kind.Path(pod.Namespace, pod.Name) + "/log"
-	if err := object.CheckPath(path); err != nil {
+	if err := apiserver.CheckPath(path); err != nil {
 		return "", err
 	}
 	request := r.request(path).SetHeader("Accept", "application/json, */*").

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // metrics are the results of the selector's queries, which are asked once. It returns nil when nobody wants them.
@@ -56,7 +57,7 @@ func (r *Reader) secret(ctx context.Context, namespace, name string) (map[string
 		Namespaced:       true,
 	}
 	body, err := r.get(ctx, kind.Path(namespace, name))
-	if object.IsAbsent(err, name) {
+	if apiserver.IsAbsent(err, name) {
 		return nil, fmt.Errorf("there is no Secret %s/%s", namespace, name)
 	}
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 func namespaceKind() object.Kind {
@@ -68,7 +69,7 @@ func (r *Reader) Namespaces(ctx context.Context, names []string) (map[string]*me
 	found := make(map[string]*metav1.ObjectMeta, len(names))
 	for _, name := range names {
 		body, err := r.get(ctx, namespaceKind().Path("", name))
-		if object.IsAbsent(err, name) {
+		if apiserver.IsAbsent(err, name) {
 			continue
 		}
 		if err != nil {
@@ -107,7 +108,7 @@ func (r *Reader) namespaces(ctx context.Context, wanted func(name string) bool) 
 
 // marks is what of a namespace's metadata counts for the objects in it.
 func marks(namespace object.Object) (*metav1.ObjectMeta, error) {
-	metadata, err := namespace.Metadata()
+	metadata, err := apiserver.Metadata(namespace)
 	if err != nil {
 		return nil, err
 	}

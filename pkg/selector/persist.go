@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 const (
@@ -112,7 +112,7 @@ func (e *TriedError) Unwrap() []error {
 }
 
 // mayPass reports whether the same request may be answered next time.
-func mayPass(err error) bool { return object.IsUnclear(err) || apierrors.IsTooManyRequests(err) }
+func mayPass(err error) bool { return apiserver.IsUnclear(err) || apierrors.IsTooManyRequests(err) }
 
 // isBusy reports whether the server asks to come back later because it has no time now. A server that cannot fill its
 // cache of a kind says the same, with the reason. That may never pass: the kind's conversion webhook may be broken.
@@ -180,7 +180,7 @@ func (r *Reader) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	err := r.client.Get().AbsPath("/readyz").MaxRetries(0).Do(ctx).Error()
-	return !object.IsUnclear(err) || errors.As(err, new(*tls.CertificateVerificationError)) // which will not pass
+	return !apiserver.IsUnclear(err) || errors.As(err, new(*tls.CertificateVerificationError)) // which will not pass
 }
 
 // suggested is how long the server wants to be left alone, and up to half as long again, so that not all come back at

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 )
 
@@ -57,7 +57,7 @@ func (r *Reader) Sharing(lists *broadcast.Lists, account string) *Reader {
 
 // get reads one object, or a document of discovery.
 func (r *Reader) get(ctx context.Context, path string) ([]byte, error) {
-	if err := object.CheckPath(path); err != nil {
+	if err := apiserver.CheckPath(path); err != nil {
 		return nil, err
 	}
 	return r.read(ctx, r.request(path))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // maxConsecutiveErrors is after how many objects in a row that could not be judged no more are tried.
@@ -20,7 +21,7 @@ type Observer struct {
 	// Judged is called for each object that was judged or passed over, which may be long after it was read.
 	Judged func()
 	// Candidate is called with each object that matches, after Judged. Its bytes are valid only during the call.
-	Candidate func(object.Candidate)
+	Candidate func(stage.Candidate)
 	// Chooses is called when an aggregated script begins to look at the candidates.
 	Chooses func()
 }
@@ -39,7 +40,7 @@ type Selection struct {
 	// Considered is how many objects were judged.
 	Considered int64
 	// NotEvaluated are the objects that could not be judged, without their bytes.
-	NotEvaluated []object.Outcome
+	NotEvaluated []stage.Outcome
 	// Err says why not everything was read and asked, if it was not.
 	Err error
 }

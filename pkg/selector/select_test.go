@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // TestObserverGetsEachObjectOnce: also of those that are passed over, which do not count as considered.
@@ -37,7 +38,7 @@ func TestObserverGetsEachObjectOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			var judged, matched int64
-			found := Found{Observer: Observer{Judged: func() { judged++ }, Candidate: func(object.Candidate) {
+			found := Found{Observer: Observer{Judged: func() { judged++ }, Candidate: func(stage.Candidate) {
 				if matched++; matched > judged {
 					t.Error("it is said to match before it is said to be judged")
 				}

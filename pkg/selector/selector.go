@@ -20,6 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // Judge says which of the objects that a selector selects match. The zero Judge matches all.
@@ -123,7 +124,7 @@ func checkNames(spec v1alpha1.ResourceSelector) []error {
 	for _, of := range []struct{ field, text string }{
 		{"group", spec.Group}, {"version", spec.Version}, {"kind", spec.Kind}, {"namespace", spec.Namespace},
 	} {
-		if err := object.CheckSegment(of.text); err != nil {
+		if err := apiserver.CheckSegment(of.text); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", of.field, err))
 		}
 	}

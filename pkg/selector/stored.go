@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // Whole says why objects of a kind are not seen whole: it is a custom one, stored in another version that has fields
@@ -25,7 +26,7 @@ func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool) e
 	}
 	name := kind.Resource + "." + kind.Group
 	body, err := r.get(ctx, definitionKind().Path("", name))
-	if object.IsAbsent(err, name) {
+	if apiserver.IsAbsent(err, name) {
 		return nil // it is not a custom one
 	}
 	if err != nil {

@@ -10,15 +10,16 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // failed notes an object that could not be judged.
 func (c *collector) failed(o object.Object, place int64, err error) error {
 	c.failures++
 	o.Raw = nil
-	candidate := object.Candidate{Object: o, Selector: c.selector.index}
-	c.notEvaluated = append(c.notEvaluated, notEvaluated{place, object.Outcome{
-		Verdict: object.Verdict{Candidate: candidate, Skip: v1alpha1.OutcomeNotEvaluated, Reason: err.Error()},
+	candidate := stage.Candidate{Object: o, Selector: c.selector.index}
+	c.notEvaluated = append(c.notEvaluated, notEvaluated{place, stage.Outcome{
+		Verdict: stage.Verdict{Candidate: candidate, Skip: v1alpha1.OutcomeNotEvaluated, Reason: err.Error()},
 		Result:  v1alpha1.OutcomeNotEvaluated, Detail: err.Error(), Err: err,
 	}})
 	size := candidateSize + len(o.Name) + len(err.Error())
@@ -59,9 +60,9 @@ func (s Selection) Unjudged() error {
 
 // outcomes are the objects that could not be judged, in the order of the list: the script's come later than the
 // conditions'.
-func (c *collector) outcomes() []object.Outcome {
+func (c *collector) outcomes() []stage.Outcome {
 	slices.SortStableFunc(c.notEvaluated, func(a, b notEvaluated) int { return cmp.Compare(a.place, b.place) })
-	outcomes := make([]object.Outcome, len(c.notEvaluated))
+	outcomes := make([]stage.Outcome, len(c.notEvaluated))
 	for i := range c.notEvaluated {
 		outcomes[i] = c.notEvaluated[i].outcome
 	}

@@ -13,10 +13,11 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // Counts says what the run did, in counts, of the objects that matched and of those that could not be judged.
-func Counts(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int64) string {
+func Counts(record *v1alpha1.CleanerRun, outcomes []stage.Outcome, unjudged int64) string {
 	counts := record.Status.RunCounts
 	done := map[v1alpha1.Action]string{
 		v1alpha1.ActionDelete:    "deleted",
@@ -65,7 +66,7 @@ func Counts(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int
 }
 
 // endingBytes is how large the volumes are that are still being deleted.
-func endingBytes(outcomes []object.Outcome) (bytes int64) {
+func endingBytes(outcomes []stage.Outcome) (bytes int64) {
 	for i := range outcomes {
 		if outcomes[i].Result == v1alpha1.OutcomeTerminating {
 			bytes += outcomes[i].VolumeBytes
@@ -94,7 +95,7 @@ func Much(record *v1alpha1.CleanerRun, limited bool) string {
 }
 
 // DeletedWith says what was deleted with Namespaces and claims. For other kinds, preview says it.
-func DeletedWith(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string {
+func DeletedWith(record *v1alpha1.CleanerRun, outcomes []stage.Outcome) string {
 	var kinds []object.Kind
 	for i := range outcomes {
 		o := &outcomes[i]

@@ -13,12 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // of are outcomes of objects of a kind.
-func of(kind string, results ...v1alpha1.OutcomeResult) []object.Outcome {
-	outcomes := make([]object.Outcome, len(results))
+func of(kind string, results ...v1alpha1.OutcomeResult) []stage.Outcome {
+	outcomes := make([]stage.Outcome, len(results))
 	for i, result := range results {
 		outcomes[i].Kind.GroupVersionKind, outcomes[i].Act, outcomes[i].Result = corev1.SchemeGroupVersion.WithKind(kind), true, result
 	}
@@ -26,7 +26,7 @@ func of(kind string, results ...v1alpha1.OutcomeResult) []object.Outcome {
 }
 
 // volumesOf are a volume that was deleted, and one that is being deleted.
-func volumesOf(deleted, ending int64) []object.Outcome {
+func volumesOf(deleted, ending int64) []stage.Outcome {
 	outcomes := of("PersistentVolume", "Deleted", "Terminating")
 	outcomes[0].VolumeBytes, outcomes[1].VolumeBytes = deleted, ending
 	return outcomes
@@ -36,7 +36,7 @@ func TestCounts(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec     v1alpha1.CleanerRunSpec
 		counts   v1alpha1.RunCounts
-		outcomes []object.Outcome
+		outcomes []stage.Outcome
 		unjudged int64
 		want     string
 		much     string
@@ -96,7 +96,7 @@ func TestCounts(t *testing.T) {
 func TestDeletedWith(t *testing.T) {
 	for name, test := range map[string]struct {
 		action   v1alpha1.Action
-		outcomes []object.Outcome
+		outcomes []stage.Outcome
 		says     bool
 	}{
 		"a Namespace":                {v1alpha1.ActionDelete, of("Namespace", "Deleted"), true},

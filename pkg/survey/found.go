@@ -20,6 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -194,7 +195,7 @@ func (f *Found) data(o object.Object, found *finding.Finding) object.JSON {
 }
 
 // Unknown says why nobody knows whether a candidate was found so. It is not unknown when it was chosen by no finding.
-func (f *Found) Unknown(c object.Candidate) (why string, is bool) {
+func (f *Found) Unknown(c stage.Candidate) (why string, is bool) {
 	found := f.of(c.Object, c.Selector)
 	if found == nil || len(found.Unknown) == 0 {
 		return "", false
@@ -203,7 +204,7 @@ func (f *Found) Unknown(c object.Candidate) (why string, is bool) {
 }
 
 // Unread is the first error for which a candidate is unknown. Nil when it is known, or unknown for another cause.
-func (f *Found) Unread(c object.Candidate) error {
+func (f *Found) Unread(c stage.Candidate) error {
 	if found := f.of(c.Object, c.Selector); found != nil {
 		for _, unread := range found.Unknown {
 			if unread.Err != nil {
@@ -215,7 +216,7 @@ func (f *Found) Unread(c object.Candidate) error {
 }
 
 // Managed says what manages a candidate, if its selector leaves such objects alone. Empty when nothing does.
-func (f *Found) Managed(c object.Candidate) string {
+func (f *Found) Managed(c stage.Candidate) string {
 	found := f.of(c.Object, c.Selector)
 	if found == nil || found.Managed == "" || f.selectors[c.Selector].Finding.TakesManaged() {
 		return ""
@@ -225,7 +226,7 @@ func (f *Found) Managed(c object.Candidate) string {
 
 // Lost says why a candidate that was chosen by a finding of an earlier survey is not found so by this one. Empty when
 // it is, or was not chosen by one.
-func (f *Found) Lost(c object.Candidate) string {
+func (f *Found) Lost(c stage.Candidate) string {
 	if f == nil || f.selectors[c.Selector].Finding == nil {
 		return ""
 	}

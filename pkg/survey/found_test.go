@@ -17,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/mark"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 var secretKind = object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}}
@@ -58,7 +59,7 @@ func TestFound(t *testing.T) {
 				all = append(all, f)
 			}
 			f := newFound(c, slices.Values(all), nil, time.Unix(0, 0))
-			candidate := object.Candidate{Object: object.Object{UID: "a"}, Selector: 1}
+			candidate := stage.Candidate{Object: object.Object{UID: "a"}, Selector: 1}
 			if _, judged := f.Judge(1)(candidate.Object); judged != test.judged {
 				t.Errorf("selected: %t", judged)
 			}
@@ -72,7 +73,7 @@ func TestFound(t *testing.T) {
 			if got := f.Lost(candidate); got != test.lost {
 				t.Errorf("lost: %q, want %q", got, test.lost)
 			}
-			other := object.Candidate{Object: candidate.Object} // of a selector that asks for no finding
+			other := stage.Candidate{Object: candidate.Object} // of a selector that asks for no finding
 			if _, is := f.Unknown(other); f.Judge(0) != nil || is || f.Unread(other) != nil || f.Managed(other)+f.Lost(other) != "" {
 				t.Error("something is said of an object of another selector")
 			}
@@ -107,18 +108,18 @@ func TestAmong(t *testing.T) {
 // TestDialects: each selector reads the time marks of its own dialects.
 func TestDialects(t *testing.T) {
 	t.Parallel()
-	over, later := mark.Mark{Dialect: v1alpha1.MarkKubeJanitor, Ends: time.Unix(10, 0)}, mark.Mark{Dialect: v1alpha1.MarkKubeCleaner, Ends: time.Unix(1000, 0)}
-	odd := mark.Mark{Dialect: v1alpha1.MarkMayfly, Err: errors.New("odd")}
+	over, later := mark.Mark{Dialect: "KubeJanitor", Ends: time.Unix(10, 0)}, mark.Mark{Dialect: "KubeCleaner", Ends: time.Unix(1000, 0)}
+	odd := mark.Mark{Dialect: "Mayfly", Err: errors.New("odd")}
 	for name, test := range map[string]struct {
 		dialects       []v1alpha1.MarkDialect
 		marks          []mark.Mark
 		found, unknown bool
 	}{
 		"one keeps it":                {nil, []mark.Mark{over, later}, false, false},
-		"that one is not asked for":   {[]v1alpha1.MarkDialect{over.Dialect}, []mark.Mark{over, later}, true, false},
-		"only that one is asked for":  {[]v1alpha1.MarkDialect{later.Dialect}, []mark.Mark{over, later}, false, false},
+		"that one is not asked for":   {[]v1alpha1.MarkDialect{v1alpha1.MarkKubeJanitor}, []mark.Mark{over, later}, true, false},
+		"only that one is asked for":  {[]v1alpha1.MarkDialect{v1alpha1.MarkKubeCleaner}, []mark.Mark{over, later}, false, false},
 		"one cannot be read":          {nil, []mark.Mark{over, odd}, true, true},
-		"that one is not asked for, ": {[]v1alpha1.MarkDialect{over.Dialect}, []mark.Mark{over, odd}, true, false},
+		"that one is not asked for, ": {[]v1alpha1.MarkDialect{v1alpha1.MarkKubeJanitor}, []mark.Mark{over, odd}, true, false},
 	} {
 		c := &v1alpha1.Cleaner{}
 		asked := &v1alpha1.FindingSelector{Type: v1alpha1.FindingExpired, Dialects: test.dialects, ForSeconds: ptr.To[int64](1)}
@@ -130,7 +131,7 @@ func TestDialects(t *testing.T) {
 		f := newFound(c, slices.Values(all), nil, time.Unix(100, 0))
 		o := object.Object{UID: "a"}
 		_, found := f.Judge(0)(o)
-		_, unknown := f.Unknown(object.Candidate{Object: o})
+		_, unknown := f.Unknown(stage.Candidate{Object: o})
 		if found != test.found || unknown != test.unknown {
 			t.Errorf("%s: found %t, unknown %t", name, found, unknown)
 		}

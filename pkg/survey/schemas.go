@@ -20,6 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -164,7 +165,7 @@ func (s *Schemas) document(
 	if url == "" {
 		return document{}, errNoSchema
 	}
-	if err := object.CheckSchemaURI(gv, url); err != nil {
+	if err := apiserver.CheckSchemaURI(gv, url); err != nil {
 		return document{}, err
 	}
 	body, err := reader.Document(ctx, url)

@@ -12,6 +12,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // since is the first time from which on each run found an object so, or an earlier one that the API server knows of.
@@ -72,7 +73,7 @@ func (f *Found) Forget(counts guard.Counts, again *Found) {
 
 // Waits reports whether a candidate has not been found so for as long as its selector asks, by the counts with this
 // run.
-func (f *Found) Waits(counts guard.Counts, c object.Candidate) bool {
+func (f *Found) Waits(counts guard.Counts, c stage.Candidate) bool {
 	found := f.of(c.Object, c.Selector)
 	if found == nil {
 		return false

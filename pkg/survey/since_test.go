@@ -17,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // TestSince follows one object through runs: found, unknown, weak, not asked about, or not found.
@@ -73,7 +74,7 @@ func TestSince(t *testing.T) {
 				}
 				counts = guard.Counts{}
 				f.Count(counts)
-				waits = f.Waits(counts, object.Candidate{Object: o})
+				waits = f.Waits(counts, stage.Candidate{Object: o})
 			}
 			if waits != test.waits {
 				t.Errorf("it waits: %t", waits)
@@ -110,7 +111,7 @@ func TestEachOfManyAlikeIsCounted(t *testing.T) {
 		if told, is := f.Judge(0)(o); !is || told.Reason != one.Reason {
 			t.Errorf("%s: %t, %+v", one.UID, is, told)
 		}
-		_, unknown := f.Unknown(object.Candidate{Object: o})
+		_, unknown := f.Unknown(stage.Candidate{Object: o})
 		if unknown != (one.UID == "d") {
 			t.Errorf("%s is unknown: %t", one.UID, unknown)
 		}

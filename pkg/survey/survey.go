@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -84,7 +85,7 @@ type reading struct {
 func (r *reading) list(ctx context.Context, list finding.List) error {
 	elsewhere, err := r.readAllowed(ctx, list)
 	switch {
-	case err == nil || object.IsKindAbsent(err) && r.isGone(ctx, list.Kind):
+	case err == nil || apiserver.IsKindAbsent(err) && r.isGone(ctx, list.Kind):
 		return nil
 	case r.observer.Unread != nil:
 		if failed := r.observer.Unread(list, err, elsewhere); failed != nil {

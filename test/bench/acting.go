@@ -26,6 +26,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -144,7 +145,7 @@ func (s *site) eachVictim(ctx context.Context, do func(context.Context, object.O
 		return err
 	}
 	defer func() { _ = body.Close() }()
-	_, err = object.ScanList(body, func(raw []byte) error {
+	_, err = apiserver.ScanList(body, func(raw []byte) error {
 		o, err := object.New(kind, raw)
 		if err == nil && indexOf(o.Name) >= 0 {
 			o.Raw = nil

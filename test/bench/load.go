@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 const (
@@ -234,7 +235,7 @@ func (l load) describe(ctx context.Context, client rest.Interface) (string, erro
 			return "", err
 		}
 		var objects, bytes, managed int
-		_, err = object.ScanList(body, func(raw []byte) error {
+		_, err = apiserver.ScanList(body, func(raw []byte) error {
 			objects, bytes = objects+1, bytes+len(raw)
 			managed += len(object.JSON(raw).At("metadata", "managedFields"))
 			return nil

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -67,7 +67,7 @@ func TestRecoveryThatDoesNotGetOnIsGivenUp(t *testing.T) {
 				must(t, l.user.Delete(t.Context(), l.object("old-0")))
 				ledger, _, _, err := l.runner.Record.Journal.Resume(t.Context(), record, func(int, int) error { return nil })
 				must(t, err)
-				must(t, ledger.Record(t.Context(), 0, object.Outcome{Result: v1alpha1.OutcomeDeleted}))
+				must(t, ledger.Record(t.Context(), 0, stage.Outcome{Result: v1alpha1.OutcomeDeleted}))
 				must(t, ledger.Flush(t.Context()))
 			}
 			ended := next.goOn(l.first().Add(time.Minute))

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // The Report has the Cleaner's name, is rewritten by every run with a CleanerReport notification (also when nothing matched),
@@ -123,7 +124,7 @@ func TestReportAndRecordOf20000Objects(t *testing.T) {
 	book := journal.New(b.live, operatorNamespace, b.clock)
 	kind := object.Kind{Resource: "configmaps", Namespaced: true}
 	kind.Version, kind.Kind = "v1", "ConfigMap"
-	outcomes := make([]object.Outcome, n)
+	outcomes := make([]stage.Outcome, n)
 	for i := range outcomes {
 		o := object.Object{Kind: kind, Namespace: "some-namespace", Name: fmt.Sprintf("a-config-map-%05d", i), UID: types.UID(fmt.Sprintf("%036d", i))}
 		outcomes[i].Object, outcomes[i].Result = o, v1alpha1.OutcomeDeleted

@@ -21,6 +21,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // wordy is how many objects with long messages a Scan finds: a record has room for some two hundred of them, and the others take
@@ -141,13 +142,13 @@ func TestObjectsThatCannotBeStored(t *testing.T) {
 }
 
 // scanned is the record of a Scan that found two objects and has room for none of them. It is on no API server.
-func scanned(cleaner string, at int) (*v1alpha1.CleanerRun, []object.Outcome) {
+func scanned(cleaner string, at int) (*v1alpha1.CleanerRun, []stage.Outcome) {
 	run := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", cleaner, at), UID: types.UID(fmt.Sprintf("%s-uid-%d", cleaner, at))}}
 	run.Status.ObjectsOmitted = 2
-	outcome := object.Outcome{Result: v1alpha1.OutcomeMatched}
+	outcome := stage.Outcome{Result: v1alpha1.OutcomeMatched}
 	outcome.Kind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Namespaced: true}
 	outcome.Name = "object"
-	return run, []object.Outcome{outcome}
+	return run, []stage.Outcome{outcome}
 }
 
 // TestStoredObjectsOfAllCleanersAreBounded: the oldest make room, and none of a Cleaner does for a younger one of another.
@@ -161,7 +162,7 @@ func TestStoredObjectsOfAllCleanersAreBounded(t *testing.T) {
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps.projectsveltos.io/v1alpha1", Kind: "CleanerRun", Name: fmt.Sprintf("a-%d-%d", i, 1700000000+i), UID: types.UID(fmt.Sprint("uid-", i)), Controller: ptr.To(true)}},
 		}}
 	})
-	none := func(func(object.Outcome) bool) {}
+	none := func(func(stage.Outcome) bool) {}
 	book := journal.New(b.live, b.namespace, b.clock)
 	run, outcomes := scanned("a-499", 1800000000)
 	if words := book.KeepOthers(t.Context(), run, outcomes, none); words != "" || run.Status.OtherObjects == nil {
@@ -201,7 +202,7 @@ func TestOverlaysLetTheOperatorStoreObjects(t *testing.T) {
 			book := journal.New(operator, operatorNamespace, b.clock)
 			for i := range 3 { // the third deletes what the first stored
 				run, outcomes := scanned(b.namespace, 1700000000+i)
-				if words := book.KeepOthers(t.Context(), run, outcomes, func(func(object.Outcome) bool) {}); words != "" {
+				if words := book.KeepOthers(t.Context(), run, outcomes, func(func(stage.Outcome) bool) {}); words != "" {
 					t.Error(words)
 				}
 			}

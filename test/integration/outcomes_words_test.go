@@ -23,7 +23,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // words are all the words for what becomes of an object, as the API package has them.
@@ -74,7 +74,7 @@ func TestEveryWordIsExplainedAndCounted(t *testing.T) {
 				"failed, but not matched": {Considered: 1, Failed: 1}, "skipped, but not matched": {Considered: 1, Skipped: 1}, "matched": {Considered: 1, Matched: 1},
 			}
 			run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: action}}
-			journal.Describe(run, 1, []object.Outcome{{Result: word}})
+			journal.Describe(run, 1, []stage.Outcome{{Result: word}})
 			if got, known := want[said]; !known || run.Status.RunCounts != got {
 				t.Errorf("%s in a %s counts as %+v; docs/reference/outcomes.md says %q", word, action, run.Status.RunCounts, said)
 			}
@@ -90,8 +90,8 @@ func TestCountsAddUp(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 7))
 	for range 5000 {
 		run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform}[random.IntN(2)]}}
-		outcomes := make([]object.Outcome, random.IntN(40))
-		var left, planned, victims []object.Outcome
+		outcomes := make([]stage.Outcome, random.IntN(40))
+		var left, planned, victims []stage.Outcome
 		var notJudged int64
 		for i := range outcomes {
 			outcomes[i].UID = types.UID(fmt.Sprint(i))

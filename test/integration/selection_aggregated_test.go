@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -241,7 +241,7 @@ func TestPreviewOfAScriptThatNeedsMuch(t *testing.T) {
 	considered, matched, chooses := 0, 0, 0
 	preview, err := b.runner.Preview(t.Context(), b.cleaner(v1alpha1.ActionDelete, aggregated(needsMuch)), selector.Observer{
 		Judged:    func() { considered++ },
-		Candidate: func(object.Candidate) { matched++ },
+		Candidate: func(stage.Candidate) { matched++ },
 		Chooses:   func() { chooses++ },
 	})
 	must(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // A run that has ended, and could not save all that became of its victims: what its record lists counts. What is not there either is
@@ -21,7 +22,7 @@ func TestRunThatEndedWithoutItsOutcomes(t *testing.T) {
 	names := []string{"deleted", "left", "unlisted"}
 	var victims []journal.Victim
 	for _, name := range names {
-		victims = append(victims, journal.Victim{Candidate: object.Candidate{Object: b.configMap(name, nil)}})
+		victims = append(victims, journal.Victim{Candidate: stage.Candidate{Object: b.configMap(name, nil)}})
 	}
 	record, _ := b.recorded(victims...)
 	for i, outcome := range []v1alpha1.OutcomeResult{v1alpha1.OutcomeDeleted, v1alpha1.OutcomeProtected} {

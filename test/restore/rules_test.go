@@ -20,6 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 var (
@@ -247,7 +248,7 @@ func (b *bench) recorded(victims ...journal.Victim) (*v1alpha1.CleanerRun, *jour
 func TestRunThatWasCutOff(t *testing.T) {
 	b := newBench(t)
 	kept, changed := b.configMap("kept", nil), b.configMap("changed", map[string]any{"a": "1"})
-	victim := func(o object.Object) journal.Victim { return journal.Victim{Candidate: object.Candidate{Object: o}} }
+	victim := func(o object.Object) journal.Victim { return journal.Victim{Candidate: stage.Candidate{Object: o}} }
 	record, ledger := b.recorded(victim(kept), victim(changed))
 	b.patch(changed, `{"data":{"a":"2"}}`)
 	body, err := b.raw.Get().AbsPath(changed.Path()).Do(t.Context()).Raw()
@@ -281,7 +282,7 @@ func TestDefinitionComesFirst(t *testing.T) {
 	things := object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: group, Version: "v1", Kind: "Thing"}, Resource: "things", Namespaced: true}
 	b.served(things)
 	thing := b.create(things, map[string]any{"apiVersion": group + "/v1", "kind": "Thing", "metadata": map[string]any{"name": "one", "namespace": b.namespace}, "spec": map[string]any{"a": "1"}})
-	record, _ := b.recorded(journal.Victim{Candidate: object.Candidate{Object: thing}}, journal.Victim{Candidate: object.Candidate{Object: definition}})
+	record, _ := b.recorded(journal.Victim{Candidate: stage.Candidate{Object: thing}}, journal.Victim{Candidate: stage.Candidate{Object: definition}})
 	must(t, b.raw.Delete().AbsPath(definition.Path()).Do(t.Context()).Error())
 	b.gone(definition)
 

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // A status comes back also when its kind does, in a group-version that was served all the time: what that served before is forgotten.
@@ -41,7 +42,7 @@ func TestStatusOfADefinitionThatComesBack(t *testing.T) {
 	must(t, err)
 	thing, err = object.New(kinds["Thing"], body)
 	must(t, err)
-	record, _ := b.recorded(journal.Victim{Candidate: object.Candidate{Object: thing}}, journal.Victim{Candidate: object.Candidate{Object: defined["Thing"]}})
+	record, _ := b.recorded(journal.Victim{Candidate: stage.Candidate{Object: thing}}, journal.Victim{Candidate: stage.Candidate{Object: defined["Thing"]}})
 	must(t, b.raw.Delete().AbsPath(defined["Thing"].Path()).Do(t.Context()).Error())
 	b.gone(defined["Thing"])
 	b.discovered(kinds["Thing"], false)

@@ -30,6 +30,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
@@ -169,7 +170,7 @@ func (c *Client) Read(ctx context.Context, path string, into any) error {
 
 // Send returns the body of the answer, or the error with the server's own words, which Raw alone does not have.
 func Send(ctx context.Context, request *rest.Request) ([]byte, error) {
-	if err := object.CheckPath(request.URL().Path); err != nil {
+	if err := apiserver.CheckPath(request.URL().Path); err != nil {
 		return nil, err
 	}
 	result := request.Do(ctx)

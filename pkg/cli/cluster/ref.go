@@ -6,6 +6,7 @@ package cluster
 import (
 	"strings"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -42,5 +43,5 @@ func (w Ref) String() string {
 
 // Is reports whether it names the object.
 func (w Ref) Is(o object.Object) bool {
-	return object.IsCalled(o.Kind.GroupKind(), w.Kind) && w.Namespace == o.Namespace && w.Name == o.Name
+	return terminal.IsCalled(o.Kind.GroupKind(), w.Kind) && w.Namespace == o.Namespace && w.Name == o.Name
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -48,7 +49,7 @@ func discovered(kinds map[string]*servedKind) []discoveryv2.APIResourceDiscovery
 			SingularResource: strings.ToLower(kind.Kind.Kind),
 			Scope:            scope,
 			Verbs:            []string{"get", "list"},
-			ShortNames:       object.ShortNames(kind.Kind.Kind),
+			ShortNames:       terminal.ShortNames(kind.Kind.Kind),
 			ResponseKind:     &metav1.GroupVersionKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind.Kind},
 		})
 	}

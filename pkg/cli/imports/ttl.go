@@ -21,6 +21,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/mark"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -132,7 +133,7 @@ func (j *job) listLabelled(ctx context.Context, api *cluster.Client) (all []mani
 		}
 		err := reader.Each(ctx, selector.Ask{Kind: kind, Labels: ttlLabel, MetadataOnly: true}, each)
 		switch {
-		case err == nil, object.IsKindAbsent(err), apierrors.IsMethodNotSupported(err):
+		case err == nil, apiserver.IsKindAbsent(err), apierrors.IsMethodNotSupported(err):
 		case ctx.Err() != nil:
 			return nil, cluster.RequestError("looking for the label "+ttlLabel, err)
 		default:
@@ -173,7 +174,7 @@ func (j *job) tellUnknown(unknown []string, why error) {
 
 // metadataSource is what is to be known of an object with the label.
 func metadataSource(o object.Object) (manifest.Source, error) {
-	metadata, err := o.Metadata()
+	metadata, err := apiserver.Metadata(o)
 	if err != nil {
 		return manifest.Source{}, err
 	}

@@ -212,5 +212,5 @@ func (r *recipe) hasKind(name string) bool {
 
 // isCalled reports whether users call a kind so: by its name, its plural, or a short name of kubectl.
 func isCalled(kind object.Kind, name string) bool {
-	return strings.EqualFold(name, kind.Resource) || object.IsCalled(kind.GroupKind(), name)
+	return strings.EqualFold(name, kind.Resource) || terminal.IsCalled(kind.GroupKind(), name)
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
 // Whoever follows the hint must not delete what the Cleaner is written to change.
@@ -54,7 +54,7 @@ func TestArmHint(t *testing.T) {
 func TestArmHintOfProtected(t *testing.T) {
 	for detail, want := range map[string]bool{"": true, "namespace kube-system is protected": false} {
 		found := result{Action: v1alpha1.ActionScan}
-		found.count(object.Outcome{Result: v1alpha1.OutcomeMatched, Detail: detail}, false)
+		found.count(stage.Outcome{Result: v1alpha1.OutcomeMatched, Detail: detail}, false)
 		j := &job{options: &options{}}
 		if got := j.arm(&v1alpha1.Cleaner{}, &found); (got != "") != want {
 			t.Errorf("%q: it says %q", detail, got)

@@ -17,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -101,14 +102,14 @@ func (l *live) judged() {
 }
 
 // candidate shows the row of an object that matches.
-func (l *live) candidate(c object.Candidate) {
+func (l *live) candidate(c stage.Candidate) {
 	l.matched++
 	l.progress.Count(0, 1)
 	if !l.streams || l.shown[c.UID] != "" {
 		return
 	}
 	item := run.PreviewItem{
-		Outcome: object.Outcome{Verdict: object.Verdict{Candidate: c, Act: true}, Result: v1alpha1.OutcomePlanned},
+		Outcome: stage.Outcome{Verdict: stage.Verdict{Candidate: c, Act: true}, Result: v1alpha1.OutcomePlanned},
 	}
 	if reason := l.protection(c.Object); reason != "" {
 		guard.Protect(l.cleaner.EffectiveAction(), &item.Verdict, reason)

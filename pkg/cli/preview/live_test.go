@@ -17,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
@@ -41,17 +42,17 @@ func watching(t *testing.T, out, errOut *bytes.Buffer) (*live, *clocktesting.Fak
 	return job.watch(t.Context(), job.runner(), cleaner), clk
 }
 
-func candidateOf(t *testing.T, namespace, name string) object.Candidate {
+func candidateOf(t *testing.T, namespace, name string) stage.Candidate {
 	t.Helper()
 	kind := object.Kind{Resource: "configmaps", Namespaced: true}
 	kind.Version, kind.Kind = "v1", "ConfigMap"
 	o, err := object.New(kind, []byte(`{"metadata":{"namespace":"`+namespace+`","name":"`+name+`","uid":"`+name+`","resourceVersion":"1"}}`))
 	noError(t, err)
-	return object.Candidate{Object: o, Message: "unused"}
+	return stage.Candidate{Object: o, Message: "unused"}
 }
 
-func planned(c object.Candidate, result v1alpha1.OutcomeResult) run.PreviewItem {
-	return run.PreviewItem{Outcome: object.Outcome{Verdict: object.Verdict{Candidate: c}, Result: result}}
+func planned(c stage.Candidate, result v1alpha1.OutcomeResult) run.PreviewItem {
+	return run.PreviewItem{Outcome: stage.Outcome{Verdict: stage.Verdict{Candidate: c}, Result: result}}
 }
 
 // Rows are shown while the reading goes on, with protection told already.

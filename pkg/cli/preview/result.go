@@ -11,7 +11,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
@@ -89,7 +89,7 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 }
 
 // count counts an object by its outcome. Of what is planned, nothing is done when the run would be stopped.
-func (r *result) count(outcome object.Outcome, stopped bool) {
+func (r *result) count(outcome stage.Outcome, stopped bool) {
 	r.drops = r.drops || action.IsOfSchema(outcome)
 	switch outcome.Result {
 	case v1alpha1.OutcomeMatched:

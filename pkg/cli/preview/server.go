@@ -15,6 +15,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
@@ -42,7 +43,7 @@ type sample struct {
 	// doubtful is whether it found something wrong, so that the others are asked about, too.
 	doubtful bool
 	// alike are the answers that hold for each object with the same patch.
-	alike map[string]object.Outcome
+	alike map[string]stage.Outcome
 }
 
 // askServer asks the API server, as a dry run, whether it would do what is planned: for one object of each kind, for
@@ -98,7 +99,7 @@ func (a *asking) count(ctx context.Context, found *run.Preview) (kinds []object.
 			continue
 		}
 		if a.samples[item.Kind] == nil {
-			a.samples[item.Kind] = &sample{safe: a.job.mayRehearse(ctx, item.Kind), alike: map[string]object.Outcome{}}
+			a.samples[item.Kind] = &sample{safe: a.job.mayRehearse(ctx, item.Kind), alike: map[string]stage.Outcome{}}
 			kinds = append(kinds, item.Kind)
 		}
 		a.samples[item.Kind].planned++
@@ -190,7 +191,7 @@ func rehearse(
 	actor *action.Actor,
 	cleaner *v1alpha1.Cleaner,
 	item *run.PreviewItem,
-) (answer object.Outcome, after *object.Object) {
+) (answer stage.Outcome, after *object.Object) {
 	var patch object.JSON
 	if item.Patch != nil {
 		text, err := json.Marshal(item.Patch)

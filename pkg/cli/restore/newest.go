@@ -21,7 +21,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // objectOf reads the argument as the name of an object. It is false of a run's name, also as kubectl prints it.
@@ -142,7 +141,7 @@ func touched(run *v1alpha1.CleanerRun, ref cluster.Ref) *schema.GroupKind {
 	for i := range run.Status.Objects {
 		o := &run.Status.Objects[i]
 		kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()
-		if isTouched(o) && object.IsCalled(kind, ref.Kind) && o.Namespace == ref.Namespace && o.Name == ref.Name {
+		if isTouched(o) && terminal.IsCalled(kind, ref.Kind) && o.Namespace == ref.Namespace && o.Name == ref.Name {
 			return &kind
 		}
 	}

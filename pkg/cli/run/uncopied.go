@@ -13,6 +13,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // maxLooks is how many objects are read to see whether a copy of them would be kept.
@@ -75,7 +76,7 @@ func isUncopied(
 	o *v1alpha1.ObjectOutcome,
 ) (bool, error) {
 	body, err := cluster.Send(ctx, api.Raw.Get().AbsPath(kind.Path(o.Namespace, o.Name)))
-	if object.IsAbsent(err, o.Name) {
+	if apiserver.IsAbsent(err, o.Name) {
 		return false, nil
 	}
 	if err != nil {

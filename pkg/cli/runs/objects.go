@@ -16,7 +16,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
@@ -80,7 +79,7 @@ func (f *filter) check() string {
 func (f *filter) wants(o *v1alpha1.ObjectOutcome) bool {
 	kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()
 	return among(f.outcomes, string(o.Outcome)) && among(f.namespaces, o.Namespace) &&
-		(len(f.kinds) == 0 || slices.ContainsFunc(f.kinds, func(word string) bool { return object.IsCalled(kind, word) }))
+		(len(f.kinds) == 0 || slices.ContainsFunc(f.kinds, func(word string) bool { return terminal.IsCalled(kind, word) }))
 }
 
 // words are the filter as the flags say it: "--kind cm --namespace shop".
@@ -123,7 +122,7 @@ func (o *options) tellNone(run *v1alpha1.CleanerRun) {
 func (o *options) meant(run *v1alpha1.CleanerRun, kinds []string) string {
 	for _, word := range o.kinds {
 		there := slices.ContainsFunc(run.Status.Objects, func(o v1alpha1.ObjectOutcome) bool {
-			return object.IsCalled(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind(), word)
+			return terminal.IsCalled(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind(), word)
 		})
 		name, _, _ := strings.Cut(word, ".")
 		if near := suggest.Nearest(name, kinds); near != "" && !there {

@@ -20,6 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -46,7 +47,7 @@ func (p *protection) note(o object.Object) {
 func (j *job) annotated(ctx context.Context) (protected map[string]string, err error) {
 	protected = map[string]string{}
 	look := func(o object.Object) error {
-		if metadata, err := o.Metadata(); err == nil {
+		if metadata, err := apiserver.Metadata(o); err == nil {
 			protected[strings.Clone(o.Name)] = guard.InNamespace(o.Name, &metadata)
 		}
 		return nil

@@ -25,6 +25,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
@@ -173,7 +174,7 @@ func (j *job) protectedBy(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	metadata, err := namespace.Metadata()
+	metadata, err := apiserver.Metadata(namespace)
 	if err != nil {
 		return ""
 	}

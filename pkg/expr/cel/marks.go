@@ -13,7 +13,6 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/mark"
 )
 
@@ -57,13 +56,13 @@ func expiryOf(o, of ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(of)
 	}
-	var dialects []v1alpha1.MarkDialect
+	var dialects []mark.Dialect
 	for i := range elements(list) {
 		name, ok := list.Get(types.Int(i)).(types.String)
 		if !ok {
 			return types.NewErr("%s: a dialect must be a text", expiresAt)
 		}
-		dialects = append(dialects, v1alpha1.MarkDialect(name))
+		dialects = append(dialects, mark.Dialect(name))
 	}
 	if err := mark.Check(dialects); err != nil {
 		return types.NewErr("%s: %s", expiresAt, err)
@@ -71,7 +70,7 @@ func expiryOf(o, of ref.Val) ref.Val {
 	return expiry(o, dialects)
 }
 
-func expiry(o ref.Val, dialects []v1alpha1.MarkDialect) ref.Val {
+func expiry(o ref.Val, dialects []mark.Dialect) ref.Val {
 	metadata := fieldOf(o, "metadata")
 	if metadata == nil {
 		return types.NewErr("%s: it needs an object: write %s(object)", expiresAt, expiresAt)

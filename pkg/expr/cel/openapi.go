@@ -15,6 +15,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // maxSchemas is how many schemas are kept. That of a Pod takes half a megabyte.
@@ -95,7 +96,7 @@ func (p *Published) Schema(ctx context.Context, gvk schema.GroupVersionKind) (*s
 	if known := p.schemas.find(gvk, url); known != nil {
 		return known, nil
 	}
-	if err := object.CheckSchemaURI(gvk.GroupVersion(), url); err != nil {
+	if err := apiserver.CheckSchemaURI(gvk.GroupVersion(), url); err != nil {
 		return nil, fmt.Errorf("reading the schemas of the cluster: %w", err)
 	}
 	published, err := document(ctx, p.client, url)

@@ -19,7 +19,7 @@ type Match struct {
 }
 
 // Evaluate calls evaluate for one object, of which only what the script reads is decoded. A missing matching is false;
-// a result of another shape is a *ScriptError. o.Raw must be well-formed, as what object.ScanList yields is.
+// a result of another shape is a *ScriptError. o.Raw must be well-formed, as what apiserver.ScanList yields is.
 func (s *Session) Evaluate(ctx context.Context, o object.Object) (Match, error) {
 	return s.EvaluateWith(ctx, o, nil)
 }

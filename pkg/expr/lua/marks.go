@@ -9,7 +9,6 @@ import (
 
 	gopher "github.com/yuin/gopher-lua"
 
-	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/mark"
 )
 
@@ -18,14 +17,14 @@ import (
 // names the dialects that count.
 func expiresAt(state *gopher.LState) int {
 	o := state.CheckTable(1)
-	var dialects []v1alpha1.MarkDialect
+	var dialects []mark.Dialect
 	if names := state.OptTable(2, nil); names != nil {
 		for i := 1; ; i++ {
 			name := state.GetTable(names, gopher.LNumber(i))
 			if name == gopher.LNil {
 				break
 			}
-			dialects = append(dialects, v1alpha1.MarkDialect(name.String()))
+			dialects = append(dialects, mark.Dialect(name.String()))
 			if err := mark.Check(dialects[i-1:]); err != nil {
 				state.RaiseError("expiresAt: %s", err)
 			}

@@ -64,8 +64,8 @@ func contain(memory int64) error {
 	// So that the kernel takes a child first when memory runs out. Where it may not be, it is not.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	// The heap takes address space in steps, and the runtime begins anywhere in the first one: a large block shows where.
-	// It can have the fewest steps that are hardly less than the memory.
-	block := make([]byte, 4<<20)
+	// It can have the fewest steps that are hardly less than the memory. A block of 4 MiB would start the collector.
+	block := make([]byte, 1<<20)
 	end := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(block)))) + uint64(len(block))
 	rest, needed := (memoryStep-end%memoryStep)%memoryStep, uint64(memory)/16*15
 	steps := (max(needed, rest) - rest + memoryStep - 1) / memoryStep

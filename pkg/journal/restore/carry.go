@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 const (
@@ -76,7 +76,7 @@ func (r *Restorer) carry(ctx context.Context, p *Plan, item *Item, progress Prog
 			continue
 		}
 		switch {
-		case object.IsUnclear(err): // it may have been done
+		case apiserver.IsUnclear(err): // it may have been done
 			unclear = err
 		case !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err):
 			item.fail(err)
@@ -115,7 +115,7 @@ func (r *Restorer) await(ctx context.Context, p *Plan, item *Item, progress Prog
 			fmt.Sprintf("the API server does not serve %s of %s yet; try again", item.Kind.Kind, item.Kind.APIVersion()),
 			func(ctx context.Context) (bool, error) {
 				_, err := r.live(ctx, item.Kind, item.Namespace, item.Name)
-				if object.IsKindAbsent(err) {
+				if apiserver.IsKindAbsent(err) {
 					return false, nil
 				}
 				if err != nil {

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // requestTimeout bounds each request. Whoever stops a restore waits for those that are under way.
@@ -43,7 +44,7 @@ func newCluster(client rest.Interface) cluster {
 // send does a request, also when whoever asked for it stops meanwhile, and returns the answer or the server's own
 // words.
 func send(ctx context.Context, request *rest.Request) ([]byte, error) {
-	if err := object.CheckPath(request.URL().Path); err != nil {
+	if err := apiserver.CheckPath(request.URL().Path); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
@@ -58,7 +59,7 @@ func send(ctx context.Context, request *rest.Request) ([]byte, error) {
 // live reads an object as it is now. Nil when the API server says that there is none of the name.
 func (c cluster) live(ctx context.Context, kind object.Kind, namespace, name string) (*object.Object, error) {
 	body, err := send(ctx, c.client.Get().AbsPath(kind.Path(namespace, name)))
-	if object.IsAbsent(err, name) {
+	if apiserver.IsAbsent(err, name) {
 		return nil, nil
 	}
 	if err != nil {
@@ -106,7 +107,7 @@ func (c cluster) resources(ctx context.Context, gv schema.GroupVersion) ([]metav
 // forgotten.
 func (c cluster) serves(ctx context.Context, kind object.Kind) (bool, error) {
 	resources, err := c.resources(ctx, kind.GroupVersion())
-	if object.IsKindAbsent(err) {
+	if apiserver.IsKindAbsent(err) {
 		return false, nil
 	}
 	if err != nil || slices.ContainsFunc(resources, func(r metav1.APIResource) bool { return r.Name == kind.Resource }) {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // facts are what is known of an object, besides its copy.
@@ -159,7 +160,7 @@ func bringBack(copied object.Object, before map[string]any, f facts, options Opt
 
 // unmarked says of an object that is there already when no mark of a restore keeps Cleaners from it.
 func unmarked(f facts) string {
-	metadata, err := f.live.Metadata()
+	metadata, err := apiserver.Metadata(*f.live)
 	if err != nil || metadata.Annotations[v1alpha1.RestoredFromAnnotation] != "" {
 		return ""
 	}
@@ -275,7 +276,7 @@ func notRestored(kind schema.GroupKind, value map[string]any) string {
 
 // heldBy names the finalizers of an object that is ending.
 func heldBy(live object.Object) string {
-	metadata, err := live.Metadata()
+	metadata, err := apiserver.Metadata(live)
 	if err != nil || len(metadata.Finalizers) == 0 {
 		return ""
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // parallel is how many objects are read or written at once.
@@ -143,7 +144,7 @@ func (r *Restorer) judge(ctx context.Context, p *Plan, item *Item) {
 		return
 	}
 	f, err := r.facts(ctx, p, item)
-	if object.IsKindAbsent(err) {
+	if apiserver.IsKindAbsent(err) {
 		err = fmt.Errorf("the cluster does not serve %s of %s any more", item.Kind.Kind, item.Kind.APIVersion())
 	}
 	if err != nil {
@@ -175,7 +176,7 @@ func (r *Restorer) facts(ctx context.Context, p *Plan, item *Item) (facts, error
 	if f.subresource, err = r.hasStatus(ctx, item.Kind); err != nil && !p.comesFirst(item, err) {
 		return f, fmt.Errorf("asking what %s serves: %w", item.Kind.APIVersion(), err)
 	}
-	metadata, err := item.Metadata()
+	metadata, err := apiserver.Metadata(item.Object)
 	if err != nil {
 		return f, err
 	}
@@ -208,7 +209,7 @@ func (p *Plan) notice(item *Item) {
 // restore brings back.
 func (p *Plan) comesFirst(item *Item, err error) bool {
 	return isNamespaceMissing(err, item.Namespace) && p.returning[namespaceKind().Path("", item.Namespace)] ||
-		object.IsKindAbsent(err) && p.returning[item.Kind.Resource+"."+item.Kind.Group]
+		apiserver.IsKindAbsent(err) && p.returning[item.Kind.Resource+"."+item.Kind.Group]
 }
 
 // try has the API server check a step.

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 // Step is what is to be done to bring an object back.
@@ -111,7 +112,7 @@ func (i *Item) mask(text string) string {
 	if i.live != nil {
 		secrets = append(secrets, *i.live)
 	}
-	return object.Mask(object.WithoutBody(text), secrets...)
+	return object.Mask(apiserver.WithoutBody(text), secrets...)
 }
 
 // Plan is what is to become of the objects of a run. It belongs to one goroutine.

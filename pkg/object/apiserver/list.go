@@ -1,7 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package object
+// Package apiserver knows how a request to an API server must be, and what its answer says: lists as streams, and
+// errors. It reads what needs the Go types of Kubernetes.
+package apiserver
 
 import (
 	"errors"
@@ -9,6 +11,8 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // maxItem is how many bytes of one item, or of any other part of a list response, are read. etcd stores 1.5 MB at the
@@ -55,7 +59,7 @@ type listScan struct {
 }
 
 func (s *listScan) response() error {
-	if t := typeOf(s.peek()); t != Map && t != Absent {
+	if t := typeOf(s.peek()); t != object.Map && t != object.Absent {
 		return fmt.Errorf("the response is not a list: it is %s, not a map", t)
 	}
 	if _, err := s.decoder.ReadToken(); err != nil {
@@ -133,17 +137,16 @@ func (s *listScan) metadata() error {
 	if err != nil {
 		return err
 	}
-	var t typed
-	if !t.is(Map, "metadata", raw) {
+	if raw.Type() != object.Map {
 		return fmt.Errorf("the response is not a list: its metadata is %s", raw.Type())
 	}
-	s.meta = &ListMeta{
-		ResourceVersion: t.text("resourceVersion", raw.Field("resourceVersion")),
-		Continue:        t.text("continue", raw.Field("continue")),
-		Remaining:       t.integer("remainingItemCount", raw.Field("remainingItemCount")),
-	}
-	if t.err != nil {
-		return fmt.Errorf("the response is not a list: in its metadata, %w", t.err)
+	s.meta = &ListMeta{}
+	var t object.Typed
+	s.meta.ResourceVersion = t.Text("resourceVersion", raw.Field("resourceVersion"))
+	s.meta.Continue = t.Text("continue", raw.Field("continue"))
+	s.meta.Remaining = t.Integer("remainingItemCount", raw.Field("remainingItemCount"))
+	if t.Err != nil {
+		return fmt.Errorf("the response is not a list: in its metadata, %w", t.Err)
 	}
 	return nil
 }
@@ -151,14 +154,15 @@ func (s *listScan) metadata() error {
 func (s *listScan) list() error {
 	s.items = true
 	t := typeOf(s.peek())
-	if t != List && t != Null && t != Absent {
+	if t != object.List && t != object.Null && t != object.Absent {
 		return fmt.Errorf("the response is not a list: its items are %s", t)
 	}
-	if _, err := s.decoder.ReadToken(); err != nil || t == Null { // "items": null is how Go servers write an empty list
+	// "items": null is how Go servers write an empty list
+	if _, err := s.decoder.ReadToken(); err != nil || t == object.Null {
 		return s.fault(err)
 	}
 	for n := 1; s.peek() != ']'; n++ {
-		if t := typeOf(s.peek()); t != Map && t != Absent {
+		if t := typeOf(s.peek()); t != object.Map && t != object.Absent {
 			return fmt.Errorf("the response is not a list of objects: item %d is %s", n, t)
 		}
 		raw, err := s.value()
@@ -180,18 +184,18 @@ func (s *listScan) peek() jsontext.Kind {
 }
 
 // typeOf is Absent for what begins no value.
-func typeOf(kind jsontext.Kind) Type {
+func typeOf(kind jsontext.Kind) object.Type {
 	switch kind {
 	case 'n', 't', 'f', '"', '0', '{', '[':
-		return JSON{byte(kind)}.Type()
+		return object.JSON{byte(kind)}.Type()
 	}
-	return Absent
+	return object.Absent
 }
 
-func (s *listScan) value() (JSON, error) {
+func (s *listScan) value() (object.JSON, error) {
 	s.peek()
 	raw, err := s.decoder.ReadValue()
-	return JSON(raw), s.fault(err)
+	return object.JSON(raw), s.fault(err)
 }
 
 // fault says what an error of the decoder means here.

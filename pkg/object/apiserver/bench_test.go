@@ -1,19 +1,21 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package object
+package apiserver
 
 import (
 	"io"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // samplePod is a Pod as a list of built-in kinds holds it, 40 % of it managedFields.
 func samplePod(tb testing.TB) []byte {
 	tb.Helper()
-	raw, err := os.ReadFile("testdata/pod.json")
+	raw, err := os.ReadFile("../testdata/pod.json")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func BenchmarkNew(b *testing.B) {
 	b.SetBytes(int64(len(pod)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := New(configMaps(), pod); err != nil {
+		if _, err := object.New(configMaps(), pod); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -78,6 +80,6 @@ func BenchmarkAppendWithoutManagedFields(b *testing.B) {
 	b.SetBytes(int64(len(pod)))
 	b.ReportAllocs()
 	for b.Loop() {
-		dst = AppendWithoutManagedFields(dst[:0], pod)
+		dst = object.AppendWithoutManagedFields(dst[:0], pod)
 	}
 }

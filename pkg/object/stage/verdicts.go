@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package object
+package stage
 
 import (
 	"encoding/binary"
@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // Verdicts keeps verdicts on very many objects. Of each object it keeps who it is, in less than 120 bytes with a usual
@@ -28,7 +29,7 @@ type Verdicts struct {
 	chunks [][]byte
 	n      int
 	bytes  int
-	kinds  []Kind
+	kinds  []object.Kind
 	// words are texts that many verdicts have in common: namespaces, and why objects are left alone.
 	words  []string
 	places map[string]uint64
@@ -169,7 +170,7 @@ func timeOf(seconds int64) (created time.Time, deleting bool) {
 	return created, seconds&1 == 1
 }
 
-func (v *Verdicts) kind(kind Kind) uint64 {
+func (v *Verdicts) kind(kind object.Kind) uint64 {
 	i := slices.Index(v.kinds, kind)
 	if i < 0 {
 		i = len(v.kinds)

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package object
+package stage
 
 import (
 	"bytes"
@@ -16,11 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 func verdict(i int) Verdict {
 	v := Verdict{Act: true}
-	v.Kind = Kind{Resource: fmt.Sprintf("kind-%d", i%3), Namespaced: i%2 == 0}
+	v.Kind = object.Kind{Resource: fmt.Sprintf("kind-%d", i%3), Namespaced: i%2 == 0}
 	v.Namespace, v.Name, v.UID = fmt.Sprintf("ns-%d", i%300), fmt.Sprintf("object-%d", i), types.UID(fmt.Sprintf("uid-%d", i))
 	v.Selector = i % 200
 	v.ResourceVersion = fmt.Sprint(1000 * i)

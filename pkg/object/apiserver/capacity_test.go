@@ -1,9 +1,13 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package object
+package apiserver
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
 
 func TestVolumeBytes(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -18,12 +22,12 @@ func TestVolumeBytes(t *testing.T) {
 		"without bytes":  {"", "PersistentVolume", ``, 0},
 		"another kind":   {"example.com", "PersistentVolume", `{"spec":{"capacity":{"storage":"1G"}}}`, 0},
 	} {
-		var o Object
+		var o object.Object
 		o.Kind.Group, o.Kind.Kind = test.group, test.kind
 		if test.raw != "" {
-			o.Raw = JSON(test.raw)
+			o.Raw = object.JSON(test.raw)
 		}
-		if got := o.VolumeBytes(); got != test.want {
+		if got := VolumeBytes(o); got != test.want {
 			t.Errorf("%s: %d bytes, want %d", name, got, test.want)
 		}
 	}

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package object
+package apiserver
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -242,4 +243,22 @@ func FuzzScanList(f *testing.F) {
 			t.Fatalf("the list of %q: %s", text, diff)
 		}
 	})
+}
+
+// Random items come out of a list as they went in.
+func TestScanListYieldsRandomItems(t *testing.T) {
+	for seed := range int64(300) {
+		var want []string
+		for i := range seed % 5 {
+			item, err := json.Marshal(randomly[corev1.Pod](seed*5+i, 0.8))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, string(item))
+		}
+		got, _, err := scan(`{"metadata":{}, "items" :[ ` + strings.Join(want, " ,\n") + ` ]}`)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Fatalf("seed %d: %v %s", seed, err, diff)
+		}
+	}
 }

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package object
+package apiserver
 
 import (
 	"bytes"
@@ -21,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/randfill"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // randomly fills an object with what can be written both ways: most fields, and texts that JSON has to escape.
@@ -157,7 +159,7 @@ func somePods() []corev1.Pod {
 
 func namesIn(m *Message, response []byte) (names []string, meta ListMeta, err error) {
 	meta, err = m.ScanList(bytes.NewReader(response), func(raw []byte) error {
-		names = append(names, JSON(raw).At("metadata", "name").Text())
+		names = append(names, object.JSON(raw).At("metadata", "name").Text())
 		return nil
 	})
 	return names, meta, err

@@ -1,13 +1,17 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package object
+// Package stage has the values that pass through a run, from one stage to the next: Candidate, Verdict, Outcome.
+package stage
 
-import "github.com/kubecleaner/kubecleaner/api/v1alpha1"
+import (
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
 
 // Candidate is an object that a selector selected and its script, if any, found matching.
 type Candidate struct {
-	Object
+	object.Object
 	// Selector is the index of the selector that selected it.
 	Selector int
 	// Message is the script's message.

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package object
+package apiserver
 
 import (
 	"path"
@@ -10,6 +10,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // Whatever a user writes as a name, a namespace, a group, a version or a kind, no request goes anywhere but to that object.
@@ -34,7 +36,7 @@ func TestPathLeadsNowhereElse(t *testing.T) {
 	}
 	for _, p := range []string{
 		configMaps().Path("a", "b"), configMaps().Path("a", "b") + "/log", "/apis", "/readyz",
-		Kind{GroupVersionKind: schema.GroupVersionKind{Group: "rbac.authorization.k8s.io", Version: "v1"}, Resource: "clusterroles"}.Path("", "system:node-proxier"),
+		object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: "rbac.authorization.k8s.io", Version: "v1"}, Resource: "clusterroles"}.Path("", "system:node-proxier"),
 		configMaps().Path("a", "what?#is this"),
 	} {
 		if err := CheckPath(p); err != nil {
@@ -46,12 +48,16 @@ func TestPathLeadsNowhereElse(t *testing.T) {
 	}
 }
 
+func configMaps() object.Kind {
+	return object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Resource: "configmaps", Namespaced: true}
+}
+
 // pathsWith are paths with the text in each place.
 func pathsWith(text string) map[string]string {
 	return map[string]string{
-		"group":     GroupVersionPath(schema.GroupVersion{Group: text, Version: "v1"}),
-		"version":   GroupVersionPath(schema.GroupVersion{Version: text}),
-		"resource":  Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1"}, Resource: text}.Path("", ""),
+		"group":     object.GroupVersionPath(schema.GroupVersion{Group: text, Version: "v1"}),
+		"version":   object.GroupVersionPath(schema.GroupVersion{Version: text}),
+		"resource":  object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1"}, Resource: text}.Path("", ""),
 		"namespace": configMaps().Path(text, "b"),
 		"name":      configMaps().Path("a", text),
 	}

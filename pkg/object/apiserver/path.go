@@ -1,0 +1,52 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// CheckPath refuses a path with a part that is not exactly one, before a request is sent there. The error is that of an
+// API server which refuses a request, so nobody sends the request again.
+func CheckPath(requested string) error {
+	for part := range strings.SplitSeq(strings.TrimPrefix(requested, "/"), "/") {
+		text, err := url.PathUnescape(part)
+		if err != nil {
+			text = part
+		}
+		if err := CheckSegment(text); err != nil {
+			return apierrors.NewBadRequest("nothing was sent to the API server: " + err.Error())
+		}
+	}
+	return nil
+}
+
+// CheckSchemaURI refuses the URI of a document that does not hold the schemas of the group-version. The server that has
+// the group says where they are, and the API server repeats that.
+func CheckSchemaURI(gv schema.GroupVersion, uri string) error {
+	parsed, err := url.Parse(uri)
+	if err == nil && parsed.Scheme == "" && parsed.Host == "" &&
+		parsed.EscapedPath() == "/openapi/v3"+object.GroupVersionPath(gv) {
+		return nil
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf(
+		"nothing was sent to the API server: it says that the schemas of %s are at %q, where no schemas are", gv, uri,
+	))
+}
+
+// CheckSegment says why a text of a user's cannot be the name of an object, a namespace, a kind, a group or a version.
+func CheckSegment(text string) error {
+	if problems := content.IsPathSegmentName(text); len(problems) > 0 {
+		return fmt.Errorf("%q is not a name: it %s", text, strings.Join(problems, ", and it "))
+	}
+	return nil
+}
