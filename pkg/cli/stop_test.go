@@ -164,13 +164,15 @@ func TestStopOfAnotherNamespace(t *testing.T) {
 // TestStopFindsTheOperator, or says that it does not, and how to say where it is.
 func TestStopFindsTheOperator(t *testing.T) {
 	s := newSite(t)
-	const wayOut = "hint: say which one is the operator's with --operator-namespace   [E-STP-001]\n"
+	const wayOut = "hint: say which namespace is the operator's with --operator-namespace   [E-STP-001]\n"
 	s.wants(s.call(t.Context(), nil, "stop"), codes.ExitError, "", "error: there is no Deployment of the operator in the cluster\n"+
 		"hint: say in which namespace it runs with --operator-namespace   [E-STP-001]\n")
 	s.wants(s.call(t.Context(), nil, "resume", "--operator-namespace", "nowhere"), codes.ExitError, "", "error: there is no namespace \"nowhere\"\n"+wayOut)
 	s.deployOperator(s.namespace)
 	// The shell's NAMESPACE is the user's, and may be of anything.
 	s.wants(s.call(t.Context(), func(o *terminal.Options) { o.Getenv = func(string) string { return "default" } }, "resume"), codes.ExitDone, "", toResumeNothing)
+	s.wants(s.call(t.Context(), nil, "resume", "--operator-namespace", "nowhere"), codes.ExitError, "", "error: there is no namespace \"nowhere\"\n"+
+		"hint: the operator's Deployment is in namespace NS: say --operator-namespace NS   [E-STP-001]\n")
 	s.deployOperator("default")
 	s.wants(s.call(t.Context(), nil, "stop"), codes.ExitError, "", "error: there is a Deployment of the operator in each of these namespaces: NS, default\n"+
 		"hint: say which one with --operator-namespace   [E-STP-001]\n")

@@ -37,6 +37,7 @@ func (r *Result) doubts() {
 		)
 	}
 	r.unused(action)
+	r.podsStay(action)
 	for i, sel := range spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("%s[%d]", selectorsField, i)
 		if sel.MetricSource != nil && !sel.WantsMetrics() {
@@ -95,6 +96,25 @@ func (r *Result) unused(action v1alpha1.Action) {
 	unless(action == v1alpha1.ActionTransform, "spec.mergePatch", spec.MergePatch != nil)
 	unless(action == v1alpha1.ActionDelete, "spec.deleteOptions", spec.DeleteOptions != nil)
 	unless(action != v1alpha1.ActionScan, "spec.blastRadiusLimit", spec.BlastRadiusLimit != nil)
+}
+
+// podsStay says of which kinds the API server keeps the Pods unless a delete says otherwise, as kubectl's does: see
+// DefaultGarbageCollectionPolicy of their strategies in Kubernetes.
+func (r *Result) podsStay(action v1alpha1.Action) {
+	options := r.Cleaner.Spec.DeleteOptions
+	if action != v1alpha1.ActionDelete || options != nil && options.PropagationPolicy != nil {
+		return
+	}
+	for i, sel := range r.Cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		if sel.Group == "batch" && sel.Kind == "Job" || sel.Group == "" && sel.Kind == "ReplicationController" {
+			r.add(
+				fmt.Sprintf("%s[%d].kind", selectorsField, i),
+				codes.PodsStay,
+				"the Pods of a "+sel.Kind+" stay when it is deleted without a propagationPolicy",
+				"write deleteOptions: {propagationPolicy: Background} below spec",
+			)
+		}
+	}
 }
 
 // KnowsAction reports whether it can be told what the Cleaner does.

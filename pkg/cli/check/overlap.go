@@ -5,6 +5,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
@@ -14,6 +15,7 @@ import (
 // Overlaps warns of Cleaners that act on the same objects, at the one that selects less. Two of one name are two
 // versions of one Cleaner, such as those of overlays.
 func Overlaps(results []*Result) (found []manifest.Problem) {
+	results = slices.DeleteFunc(slices.Clone(results), func(r *Result) bool { return r.anyBelow("") }) // these do not run
 	for i, one := range results {
 		for _, other := range results[i+1:] {
 			covering, _, kind := v1alpha1.Overlap(one.Cleaner, other.Cleaner)

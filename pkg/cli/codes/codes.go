@@ -36,6 +36,7 @@ const (
 	HostNeedsFlag     Code = "W-CLN-003"
 	Overlap           Code = "W-CLN-004"
 	SameName          Code = "W-CLN-005"
+	PodsStay          Code = "W-CLN-006"
 	ActionDefault     Code = "N-CLN-001"
 	FieldDeprecated   Code = "N-CLN-002"
 	FieldIgnored      Code = "N-CLN-003"
@@ -141,6 +142,7 @@ func fileTable() [][2]string {
 		},
 		{string(Overlap), "two Cleaners act on the same objects"},
 		{string(SameName), "two Cleaners have the same name"},
+		{string(PodsStay), "the Pods of what the Cleaner deletes stay"},
 		{string(ActionDefault), "no action is set, so the Cleaner only reports"},
 		{string(FieldDeprecated), "a field is in its old place; use the new one"},
 		{string(FieldIgnored), "a field is accepted and does nothing"},

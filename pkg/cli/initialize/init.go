@@ -121,7 +121,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		o.Note("%s", note)
 	}
 	if o.changes.act != "" && o.changes.act != string(v1alpha1.ActionScan) {
-		o.Note("before you apply it: %s", strings.Join(strings.Fields(known[i].Arm), " "))
+		o.Note("it acts from its first run on; its recipe says: %s", strings.Join(strings.Fields(known[i].Arm), " "))
 	}
 	o.Note("to see what it would find: kubectl cleaner preview -f FILE")
 	return nil

@@ -64,7 +64,7 @@ func (o *options) annotate(ctx context.Context, c *cluster.Client, namespace str
 		return terminal.Fail(
 			codes.OperatorNotFound,
 			errors.New("there is no namespace "+terminal.Quoted(namespace)),
-			"say which one is the operator's with --operator-namespace",
+			elsewhere(ctx, c, namespace),
 		)
 	case apierrors.IsForbidden(err):
 		return terminal.Fail(codes.ClusterForbidden, fmt.Errorf("annotating namespace %s: %w", namespace, err),

@@ -56,7 +56,7 @@ func (o *options) acknowledged(
 	if parent.Err() != nil {
 		return "", context.Cause(parent)
 	}
-	return "", notSeen(namespace, reasons, err)
+	return "", notSeen(namespace, elsewhere(parent, api, namespace), reasons, err)
 }
 
 // answer looks for the words of a stop. It is known when Cleaners say them, or when they will not; unseen says why not.
@@ -73,7 +73,7 @@ func (s *said) answer(words string) (unseen string, known bool) {
 }
 
 // notSeen says that no Cleaner acknowledged the stop, and what was seen last: an error, or other reasons.
-func notSeen(namespace string, reasons []string, err error) error {
+func notSeen(namespace, wayOut string, reasons []string, err error) error {
 	instead := ""
 	switch {
 	case err != nil:
@@ -85,7 +85,7 @@ func notSeen(namespace string, reasons []string, err error) error {
 		codes.StopNotSeen,
 		fmt.Errorf("the stop is not acknowledged: no Cleaner said within %s that all acting is stopped for this reason. "+
 			"%sIs %s the operator's namespace, and does the operator run?", seenPatience, instead, namespace),
-		"say which namespace is the operator's with --operator-namespace; what is set stays, and to remove it: "+
+		wayOut+"; what is set stays, and to remove it: "+
 			"kubectl annotate namespace "+namespace+" "+v1alpha1.StopAnnotation+"-",
 	)
 }

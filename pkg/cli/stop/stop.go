@@ -258,6 +258,16 @@ func (o *options) find(ctx context.Context) (*cluster.Client, string, error) {
 	return api, cluster.DefaultOperatorNamespace, nil
 }
 
+// elsewhere is what to say in place of a namespace in which the operator does not seem to run.
+func elsewhere(ctx context.Context, c *cluster.Client, namespace string) string {
+	found, _ := operators(ctx, c) // without the right to look for it, it is not known
+	if len(found) == 0 || slices.Contains(found, namespace) {
+		return "say which namespace is the operator's with --operator-namespace"
+	}
+	return "the operator's Deployment is in namespace " + strings.Join(found, ", ") +
+		": say --operator-namespace " + found[0]
+}
+
 // operators are the namespaces with a Deployment of the operator.
 func operators(ctx context.Context, c *cluster.Client) (names []string, err error) {
 	err = cluster.List[appsv1.DeploymentList](ctx, c, "/apis/apps/v1/deployments", func(d *appsv1.Deployment) {
