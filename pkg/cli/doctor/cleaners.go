@@ -134,14 +134,22 @@ func (p *patient) schedules(context.Context) (lines []Line, well string) {
 	if lines := p.cleanersUnread(); lines != nil {
 		return lines, ""
 	}
-	suspended := 0
+	suspended, refused := 0, 0
 	for i := range p.cleaners {
-		if p.cleaners[i].IsSuspended() {
+		ready := meta.FindStatusCondition(p.cleaners[i].Status.Conditions, v1alpha1.ConditionReady)
+		switch {
+		case ready != nil && ready.Reason == v1alpha1.ReasonInvalidSchedule:
+			refused++ // the check cleaners says why
+			continue
+		case p.cleaners[i].IsSuspended():
 			suspended++
 		}
 		lines = append(lines, doubtful(&p.cleaners[i], p.there)...)
 	}
-	well = terminal.Counted(len(p.cleaners)-suspended, "schedule") + " can be read and fire"
+	well = terminal.Counted(len(p.cleaners)-suspended-refused, "schedule") + " can be read and fire"
+	if refused > 0 {
+		well += "; refused, see the check cleaners: " + terminal.Counted(refused, "Cleaner")
+	}
 	if suspended > 0 {
 		well += "; suspended, and so not run: " + terminal.Counted(suspended, "Cleaner")
 	}

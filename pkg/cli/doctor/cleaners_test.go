@@ -44,6 +44,19 @@ func TestSuspendedSchedulesDoNotFire(t *testing.T) {
 	}
 }
 
+// A schedule that the operator refuses is one cause, and the check cleaners tells it.
+func TestRefusedScheduleIsToldOnce(t *testing.T) {
+	c := v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{Schedule: "0 0 30 2 *"}}
+	p := &patient{cleaners: []v1alpha1.Cleaner{c, c}}
+	p.cleaners[1].Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSchedule},
+	}
+	lines, well := p.schedules(t.Context())
+	if want := "1 schedule can be read and fire; refused, see the check cleaners: 1 Cleaner"; len(lines) != 1 || well != want {
+		t.Errorf("%d lines, %s", len(lines), well)
+	}
+}
+
 // Another controller that writes the status is one cause, and the check k8s-cleaner tells it.
 func TestForeignControllerIsToldOnce(t *testing.T) {
 	t.Parallel()
