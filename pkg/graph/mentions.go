@@ -104,49 +104,6 @@ func isCustom(group string) bool {
 // sparkGroup is of another project, and named like those of Kubernetes.
 const sparkGroup = "sparkoperator.k8s.io"
 
-// eachWord tells all strings of a custom resource that could be names, or a namespace and a name, whatever their fields
-// are called. A key of a map may be a name, too, but one word may as well be the name of a field. Of the metadata it is
-// only the annotations: labels and owners are of something else.
-func eachWord(o object.JSON, tell func(object.JSON)) {
-	for name, value := range o.Fields() {
-		if name.Is("metadata") {
-			value = value.Field("annotations")
-		}
-		eachWordIn(value, tell)
-	}
-}
-
-func eachWordIn(value object.JSON, tell func(object.JSON)) {
-	for i := 0; i < len(value); i++ {
-		if value[i] != '"' {
-			continue
-		}
-		begin := i
-		end, isWord := wordAt(value, begin)
-		isKey := end < len(value) && bytes.HasPrefix(bytes.TrimLeft(value[end+1:], " \t\r\n"), []byte(":"))
-		if isWord && (!isKey || bytes.ContainsAny(value[begin:end], "-.")) {
-			tell(value[begin:])
-		}
-		i = end
-	}
-}
-
-// wordAt is where the string ends that begins at a quote, and whether it could be a name, or a namespace and a name.
-func wordAt(value object.JSON, begin int) (end int, isWord bool) {
-	isWord, slashes := true, 0
-	for end = begin + 1; end < len(value) && value[end] != '"'; end++ {
-		if value[end] == '/' {
-			slashes++
-			continue
-		}
-		isWord = isWord && isNamePart(value[end])
-		if value[end] == '\\' {
-			end++
-		}
-	}
-	return end, isWord && slashes <= 1 && end-begin <= maxName
-}
-
 // addText takes the names in a text of an object. by is the object, or its controller, if it has one.
 func (m *mentions) addText(o *object.Parts, by Name, text object.JSON) {
 	if m.full {
@@ -178,81 +135,6 @@ func (m *mentions) addOwn(by Name) {
 			m.bytes += int64(64 + len(by.Group) + len(by.Kind))
 		}
 	}
-}
-
-// EachName tells the words of the JSON string that the text begins with that could be names of objects of the
-// namespace. With a word and a slash before it, a word may also be a name in another namespace.
-func EachName(namespace string, text object.JSON, tell func(namespace string, word []byte)) {
-	if text.Type() != object.String {
-		return
-	}
-	text = text[1:]
-	begin, before := -1, []byte(nil)
-	for i := 0; i < len(text); i++ {
-		if isNamePart(text[i]) {
-			if begin < 0 {
-				begin = i
-			}
-			continue
-		}
-		if begin >= 0 {
-			tellName(namespace, string(before), text[begin:i], tell)
-		}
-		if before = nil; begin >= 0 && text[i] == '/' {
-			before = text[begin:i]
-		}
-		begin = -1
-		switch text[i] {
-		case '"':
-			return
-		case '\\':
-			i += escaped(text[i:])
-		}
-	}
-}
-
-// escaped is how many characters after a backslash stand for one, which is in no name: \n, and \u003c, which is <.
-func escaped(text object.JSON) int {
-	if len(text) > 1 && text[1] == 'u' {
-		return 5
-	}
-	return 1
-}
-
-// tellName tells a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a
-// dot or a dash: those are of the sentence, or of a flag. The first label of a word such as web.shop.svc is a name in
-// the namespace that is the second, and the second label of kafka-0.kafka.shop.svc in the namespace that is the third.
-func tellName(namespace, before string, word []byte, tell func(namespace string, word []byte)) {
-	word = bytes.Trim(word, "-.")
-	add := func(namespace string, word []byte) {
-		if len(word) >= shortestMention {
-			tell(namespace, word)
-		}
-	}
-	add(namespace, word)
-	if before != "" {
-		add(before, word)
-	}
-	if host, rest, found := bytes.Cut(word, []byte{'.'}); found {
-		within, rest, isLonger := bytes.Cut(rest, []byte{'.'})
-		add(string(within), host)
-		switch after, _, _ := bytes.Cut(rest, []byte{'.'}); {
-		case isLonger:
-			add(string(after), within)
-		case isPodOfSet(host):
-			add(namespace, within)
-		}
-	}
-}
-
-// isPodOfSet reports whether a word may be the name of a Pod of a StatefulSet, as in kafka-0.kafka.
-func isPodOfSet(word []byte) bool {
-	name := bytes.TrimRight(word, "0123456789"+string(anyText))
-	return len(name) < len(word) && (len(name) == 0 || name[len(name)-1] == '-')
-}
-
-func isNamePart(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == anyText
 }
 
 func (m *mentions) addWord(namespace string, word []byte) {

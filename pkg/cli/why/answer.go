@@ -4,21 +4,13 @@
 package why
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
@@ -26,8 +18,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
-	"github.com/kubecleaner/kubecleaner/pkg/selector"
-	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // Result is what -o json prints.
@@ -68,27 +58,6 @@ type Result struct {
 	Selects bool `json:"selects,omitempty"`
 
 	read bool // whether somebody may read it through the API by its name
-}
-
-type user struct {
-	search.User `json:",inline"`
-	Optional    bool `json:"optional,omitempty"`
-	// Idle is true of one that uses nothing at present, and Reads of one that may read it by its name, and may not do so.
-	Idle  bool `json:"idle,omitempty"`
-	Reads bool `json:"reads,omitempty"`
-}
-
-type nearby struct {
-	Name string      `json:"name"`
-	User search.User `json:"user"`
-}
-
-type selecting struct {
-	Name      string          `json:"name"`
-	Action    v1alpha1.Action `json:"action"`
-	Selectors []int           `json:"selectors"`
-	// NotReady is why the Cleaner does not run: the reason of its condition Ready. Empty when it does.
-	NotReady string `json:"notReady,omitempty"`
 }
 
 type deletion struct {
@@ -189,134 +158,4 @@ func (j *job) addFindings(r *Result) {
 		}
 	}
 	search.SortWorst(r.Findings)
-}
-
-// usersOf are the references to the object, each once.
-func usersOf(evidence []graph.Evidence, use graph.Use) []user {
-	users := []user{}
-	for _, e := range evidence {
-		u := user{User: userOf(e.From, e.Path), Optional: e.Optional, Reads: e.Strength == graph.Reads}
-		i := slices.IndexFunc(use.Users, func(user graph.User) bool { return user.Name == e.From })
-		u.Idle = (i >= 0 && use.Users[i].Idle || !use.IsUsed()) &&
-			!u.Reads // one that is owned is not told apart from its owner
-		known := slices.IndexFunc(users, func(other user) bool { return other.User == u.User })
-		if known < 0 {
-			users = append(users, u)
-			continue
-		}
-		// One field may name it twice, as what is there and as what is meant when nothing is there. The stronger counts.
-		users[known].Optional = users[known].Optional && u.Optional
-		users[known].Reads = users[known].Reads && u.Reads
-		users[known].Idle = users[known].Idle && u.Idle
-	}
-	slices.SortStableFunc(users, func(a, b user) int { // what runs last: there is most of it
-		isPod := func(u user) int {
-			if u.Kind == "Pod" {
-				return 1
-			}
-			return 0
-		}
-		return cmp.Or(
-			isPod(a)-isPod(b),
-			strings.Compare(a.Kind, b.Kind),
-			strings.Compare(a.Namespace, b.Namespace),
-			strings.Compare(a.Name, b.Name),
-			strings.Compare(a.Path, b.Path),
-		)
-	})
-	return users
-}
-
-func userOf(name graph.Name, path string) search.User {
-	return search.User{Kind: name.Kind, Group: name.Group, Namespace: name.Namespace, Name: name.Name, Path: path}
-}
-
-// nearest is who names something of almost the same name, which does not exist: a live read proves that.
-func (j *job) nearest(ctx context.Context) *nearby {
-	users := map[string][]graph.User{}
-	var names []string
-	j.Finder.Graph().Absent(func(name graph.Name, by []graph.User) {
-		if name.GroupKind == j.name.GroupKind && name.Namespace == j.name.Namespace {
-			names, users[name.Name] = append(names, name.Name), by
-		}
-	})
-	near := suggest.Nearest(j.name.Name, names)
-	if near == "" || near == j.name.Name {
-		return nil
-	}
-	if _, err := j.Reader.Object(ctx, j.of, j.name.Namespace, near); !apierrors.IsNotFound(err) {
-		return nil
-	}
-	return &nearby{near, userOf(users[near][0].Name, users[near][0].Path)}
-}
-
-// findCleaners looks for Cleaners that select objects of the kind, in the namespace, with such labels.
-func (j *job) findCleaners(ctx context.Context, r *Result) {
-	var cleaners []v1alpha1.Cleaner
-	err := cluster.List[v1alpha1.CleanerList](
-		ctx,
-		j.API,
-		cluster.CleanerPath(""),
-		func(cleaner *v1alpha1.Cleaner) { cleaners = append(cleaners, *cleaner) },
-	)
-	switch {
-	case apierrors.IsNotFound(err) || ctx.Err() != nil:
-		return // Cleaners are not installed
-	case err != nil:
-		r.CleanersUnread = terminal.OneLine(err.Error())
-		j.Note("which Cleaners may select it is not known: %s", r.CleanersUnread)
-		return
-	}
-	t := &explain.Judge{Namespaces: map[string]labels.Set{}}
-	t.ReadNamespace(ctx, j.Reader, j.name.Namespace)
-	o := &explain.Subject{Object: *j.found}
-	for i := range cleaners {
-		cleaner := &cleaners[i]
-		found := selecting{Name: cleaner.Name, Action: cleaner.EffectiveAction(), NotReady: notReady(cleaner)}
-		for n, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && r.has(spec.Finding) &&
-				selectsLabels(ctx, n, spec, o, t.Scope(spec, o)) {
-				found.Selectors = append(found.Selectors, n)
-			}
-		}
-		if len(found.Selectors) > 0 {
-			r.Cleaners = append(r.Cleaners, found)
-			j.addSince(ctx, r, cleaner)
-		}
-	}
-}
-
-// notReady is why a Cleaner does not run. Empty when it does, as far as its status says.
-func notReady(cleaner *v1alpha1.Cleaner) string {
-	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
-	if ready == nil || ready.Status != metav1.ConditionFalse {
-		return ""
-	}
-	return ready.Reason
-}
-
-// has reports whether what a selector wants to be found was found. Without that it wants nothing of the kind.
-func (r *Result) has(wanted *v1alpha1.FindingSelector) bool {
-	return wanted == nil || slices.ContainsFunc(r.Findings, func(f search.Finding) bool { return f.Type == wanted.Type })
-}
-
-func selectsLabels(
-	ctx context.Context,
-	n int,
-	spec v1alpha1.ResourceSelector,
-	o *explain.Subject,
-	scope selector.Scope,
-) bool {
-	part := v1alpha1.ResourceSelector{
-		Group:        spec.Group,
-		Version:      spec.Version,
-		Kind:         spec.Kind,
-		LabelFilters: spec.LabelFilters,
-	}
-	s, err := selector.New(n, part, selector.Judge{}, o.Created)
-	if err != nil {
-		return false
-	}
-	matches, _, err := s.Again(ctx, o.Object, scope)
-	return err == nil && matches
 }
