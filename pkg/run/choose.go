@@ -26,10 +26,9 @@ type choice struct {
 	scriptFault error
 }
 
-// choose reads the view and lets the aggregated script choose. The script never sees a part of the objects only: of a
-// view that is not complete, nothing is chosen.
-func (r *Runner) choose(ctx context.Context, t *task) choice {
-	v := r.Read.read(ctx, t)
+// choose lets the aggregated script choose. It never sees a part of the objects only: of a view that is not complete,
+// nothing is chosen.
+func (Judge) choose(ctx context.Context, t *task, v *view) choice {
 	c := choice{view: v, matched: v.matched, incomplete: v.whyIncomplete(t.cleaner)}
 	if t.engine.Aggregate() == nil || c.incomplete != nil {
 		return c

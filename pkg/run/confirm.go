@@ -53,7 +53,7 @@ func (r *Runner) chooseAgain(t *task, v *view, scriptFault *error) decideAgain {
 	first := v.findings
 	return func(ctx context.Context, counts guard.Counts) (recheck.Left, error) {
 		t.engine.Renew(v.bytes) // only what was chosen is kept of the reading before
-		now := r.choose(ctx, t)
+		now := r.Judge.choose(ctx, t, r.Read.read(ctx, t))
 		if now.incomplete != nil {
 			*scriptFault = now.scriptFault
 			return nil, fmt.Errorf("reading everything a second time: %w", now.incomplete)

@@ -1,9 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run carries out one run of a Cleaner: it reads a view, judges it, records the decision, acts, and records and
-// reports the outcomes. Each stage takes the value that the stage before it made. Only Act writes to objects that are
-// not the operator's own.
+// Package run carries out one run of a Cleaner: it reads a view, judges it, records the decision, reads again what may
+// have been used unseen, acts, and records and reports the outcomes. Each stage takes the value that the one before it
+// made. Only Act writes to objects that are not the operator's own.
 package run
 
 import (
@@ -133,9 +133,10 @@ func (r *Runner) carryOut(ctx context.Context, b *begun, t *task) {
 	}
 }
 
-// decide reads the view, chooses, looks at what would go with what is chosen, and judges.
+// decide reads the view and judges it: it lets the aggregated script choose, reads what a Delete would take along with
+// what was chosen, and asks the guards.
 func (r *Runner) decide(ctx context.Context, t *task) *decision {
-	chosen := r.choose(ctx, t)
+	chosen := r.Judge.choose(ctx, t, r.Read.read(ctx, t))
 	if chosen.incomplete == nil {
 		chosen.cascade, chosen.incomplete = r.Read.readCascade(ctx, t, chosen)
 	}

@@ -73,7 +73,7 @@ func TestPictureOfThePage(t *testing.T) {
 	}
 	want := picture(bars)
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil { //nolint:gosec // a page that everyone may read
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
