@@ -45,17 +45,23 @@ type refusedOften struct {
 	said       string
 }
 
-// Of says why it is too early for a run to ask for an object again. A run that somebody asked for asks for all, and so
-// does a preview, which has no record.
+// Of says why it is too early for a run to ask for an object again, by what is known now. A run that somebody asked for
+// asks for all, and so does a preview, which has no record.
 func (d *Denials) Of(record *v1alpha1.CleanerRun, now time.Time) func(object.Object) string {
 	if d == nil || record == nil || record.Spec.Trigger != v1alpha1.TriggerSchedule {
 		return func(object.Object) string { return "" }
 	}
+	spared := map[types.UID]refusedOften{}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for of, before := range d.objects {
+		if of.cleaner == record.Spec.CleanerUID && now.Before(before.until) {
+			spared[of.object] = before
+		}
+	}
 	return func(o object.Object) string {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		before, known := d.objects[deniedObject{record.Spec.CleanerUID, o.UID}]
-		if !known || !before.isOf(record, o) || !now.Before(before.until) {
+		before, known := spared[o.UID]
+		if !known || !before.isOf(record, o) {
 			return ""
 		}
 		return fmt.Sprintf(
