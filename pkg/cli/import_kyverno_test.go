@@ -41,7 +41,7 @@ func TestImportComparesAsKyverno(t *testing.T) {
 		{"AnyIn", "['2', true]", []string{`2`, `"2"`, `true`, `["x", 2]`}, []string{`3`, `["x"]`, `false`}},
 		{"In", "[a, b]", []string{`["a", "b"]`, `"a"`}, []string{`["a", "x"]`, `"x"`}},
 	} {
-		got := call(t.Context(), t, fmt.Sprintf(conditionPolicy, "spec.f", test.operator, test.value), nil, "import", "kyverno", "-")
+		got := call(t.Context(), t, fmt.Sprintf(conditionPolicy, "spec.f", test.operator, test.value)+noFilters, nil, "import", "kyverno", "-")
 		if got.code != codes.ExitDone {
 			t.Errorf("%s %s: exit %d:\n%s", test.operator, test.value, got.code, got.errOut)
 			continue
@@ -78,10 +78,40 @@ func TestImportOfUnguardedFields(t *testing.T) {
 	const policy = "apiVersion: policies.kyverno.io/v1\nkind: DeletingPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
 		"  matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], resources: [pods]}]}\n  conditions:\n  - name: foo\n" +
 		"    expression: object.metadata.labels.foo == 'x'\n"
-	got := call(t.Context(), t, policy, nil, "import", "kyverno", "-")
+	got := call(t.Context(), t, policy+noFilters, nil, "import", "kyverno", "-")
 	const want = `standard input:9: warning: a: the condition "foo": object.metadata.labels, object.metadata.labels.foo may be missing in a Pod; ` +
 		"then the condition fails, and "
 	if got.code != codes.ExitDone || !strings.Contains(got.errOut, want) || !strings.Contains(got.errOut, "[W-CEL-001]") {
 		t.Errorf("exit %d, want %q:\n%s", got.code, want, got.errOut)
+	}
+}
+
+// noFilters is the ConfigMap of a Kyverno that keeps no objects from its policies.
+const noFilters = "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kyverno, namespace: kyverno}\ndata: {resourceFilters: ''}\n"
+
+// TestImportKeepsToResourceFilters of Kyverno's ConfigMap: what they name is not deleted. Where they are not known, it says so.
+func TestImportKeepsToResourceFilters(t *testing.T) {
+	t.Parallel()
+	const policy = "apiVersion: kyverno.io/v2\nkind: ClusterCleanupPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
+		"  match: {any: [{resources: {kinds: [ConfigMap, Namespace, ReplicaSet, Role]}}]}\n"
+	const filters = "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kyverno, namespace: kyverno}\n" +
+		"data: {resourceFilters: '[*/*,finance-*,*] [ConfigMap,*,vip-?] [apps/v1/ReplicaSet,*,*][Role,a,b][v1/Pod,*,*]'}\n"
+	got := call(t.Context(), t, policy+filters, nil, "import", "kyverno", "-")
+	for _, want := range []string{
+		"!(has(object.metadata.namespace) && (object.metadata.namespace.matches('^finance-.*$')) || object.metadata.name.matches('^vip-.$'))\n",
+		"!(object.metadata.name.matches(''^finance-.*$''))",
+		"(has(object.metadata.namespace) && (object.metadata.namespace == 'a')) && (object.metadata.name == 'b'))",
+	} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("there is no %q in:\n%s", want, got.out)
+		}
+	}
+	if got.code != codes.ExitDone || strings.Contains(got.out, "ReplicaSet") || !strings.Contains(got.errOut, "does not select ReplicaSet objects") {
+		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)
+	}
+	got = call(t.Context(), t, policy, nil, "import", "kyverno", "-")
+	if got.code != codes.ExitPartial || !strings.Contains(got.out, "object.metadata.namespace in ['kube-system', 'kube-public', 'kube-node-lease', 'kyverno']") ||
+		!strings.Contains(got.errOut, "hint: import its ConfigMap together with the policies: ") {
+		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)
 	}
 }

@@ -54,7 +54,7 @@ func TestImportReadsTheAge(t *testing.T) {
 		"object.metadata.creationTimestamp + duration('1h') < now()":                  {until, true},
 		"object.metadata.creationTimestamp < '2024-01-01T00:00:00Z'":                  {"object.metadata.creationTimestamp < '2024-01-01T00:00:00Z'", false},
 	} {
-		got := call(t.Context(), t, policy+expression+"\n", nil, "import", "kyverno", "-")
+		got := call(t.Context(), t, policy+expression+"\n"+noFilters, nil, "import", "kyverno", "-")
 		said := strings.Contains(got.errOut, "standard input:9: note: a: spec.conditions[0].expression: is carried over with timestamp(")
 		if got.code != codes.ExitDone || !strings.Contains(got.out, "  "+test.want+"\n") && !strings.Contains(got.out, ": "+test.want+"\n") || said != test.said {
 			t.Errorf("%s: exit %d, want %s:\n%s%s", expression, got.code, test.want, got.out, got.errOut)

@@ -65,7 +65,7 @@ func TestImportOfNamespacesThemselves(t *testing.T) {
 			"Namespace/pr-1 Namespace/prod-1",
 		},
 	} {
-		imported := call(t.Context(), t, test.policy, nil, "import", "kyverno", "-")
+		imported := call(t.Context(), t, test.policy+noFilters, nil, "import", "kyverno", "-")
 		if imported.code != codes.ExitDone {
 			t.Errorf("%s: exit %d:\n%s", name, imported.code, imported.errOut)
 			continue

@@ -64,7 +64,7 @@ func TestImportExits(t *testing.T) {
 		}
 	}
 	const whole = "apiVersion: kyverno.io/v2\nkind: ClusterCleanupPolicy\nmetadata: {name: a}\nspec: {schedule: '@daily', match: {any: [{resources: {kinds: [Pod]}}]}}\n"
-	if got := call(t.Context(), t, whole, nil, "import", "kyverno", "-"); got.code != codes.ExitDone || !strings.Contains(got.errOut, "1 Cleaner written") {
+	if got := call(t.Context(), t, whole+noFilters, nil, "import", "kyverno", "-"); got.code != codes.ExitDone || !strings.Contains(got.errOut, "1 Cleaner written") {
 		t.Errorf("what is carried over wholly exits with %d:\n%s", got.code, got.errOut)
 	}
 }
@@ -334,7 +334,7 @@ func TestImportSaysOperations(t *testing.T) {
 		if want != "" {
 			code = codes.ExitPartial
 		}
-		got := call(t.Context(), t, text, nil, "import", "kyverno", "-")
+		got := call(t.Context(), t, text+noFilters, nil, "import", "kyverno", "-")
 		if got.code != code || !strings.Contains(got.errOut, want) || want == "" && strings.Contains(got.errOut, "operations") ||
 			strings.Contains(got.out, "not-carried-over") {
 			t.Errorf("%s: exit %d, want %q:\n%s%s", text, got.code, want, got.out, got.errOut)

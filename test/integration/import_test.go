@@ -110,13 +110,13 @@ func TestImportFromK8sCleaner(t *testing.T) {
 	}
 }
 
-// TestImportFromKyverno: match, exclude, names with wildcards, conditions on fields and on the age, and CEL as it is.
+// TestImportFromKyverno: match, exclude, resourceFilters, names with wildcards, conditions on fields and on the age, and CEL as it is.
 func TestImportFromKyverno(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.settings(map[string]func(*corev1.ConfigMap){
 		"tmp-big": datum("size", "big"), "tmp-huge": datum("size", "huge"), "tmp-small": datum("size", "small"), "tmp-unsized": datum("color", "red"),
-		"tmp-keep": datum("size", "big"), "other": datum("size", "big"),
+		"tmp-keep": datum("size", "big"), "tmp-vip": datum("size", "big"), "other": datum("size", "big"),
 		"tmp-labelled": func(cm *corev1.ConfigMap) { cm.Data["size"], cm.Labels["tier"] = "big", "prod" },
 		"ephemeral":    label("ephemeral", "yes"), "lasting": label("ephemeral", "no"),
 	})
@@ -125,13 +125,13 @@ func TestImportFromKyverno(t *testing.T) {
 		t.Fatalf("%d Cleaners", len(all))
 	}
 	for _, c := range all {
-		wantCounts(t, b.run(c), v1alpha1.RunCounts{Considered: 9}) // nothing is an hour old
+		wantCounts(t, b.run(c), v1alpha1.RunCounts{Considered: 10}) // nothing is an hour old
 	}
 	b.clock.Step(2 * time.Hour)
-	wantCounts(t, b.run(all[0]), v1alpha1.RunCounts{Considered: 9, Matched: 2, Acted: 2})
-	b.wantNames("ephemeral", "lasting", "other", "tmp-keep", "tmp-labelled", "tmp-small", "tmp-unsized")
-	wantCounts(t, b.run(all[1]), v1alpha1.RunCounts{Considered: 7, Matched: 1, Acted: 1})
-	b.wantNames("lasting", "other", "tmp-keep", "tmp-labelled", "tmp-small", "tmp-unsized")
+	wantCounts(t, b.run(all[0]), v1alpha1.RunCounts{Considered: 10, Matched: 2, Acted: 2})
+	b.wantNames("ephemeral", "lasting", "other", "tmp-keep", "tmp-labelled", "tmp-small", "tmp-unsized", "tmp-vip")
+	wantCounts(t, b.run(all[1]), v1alpha1.RunCounts{Considered: 8, Matched: 1, Acted: 1})
+	b.wantNames("lasting", "other", "tmp-keep", "tmp-labelled", "tmp-small", "tmp-unsized", "tmp-vip")
 }
 
 // TestImportOfKyvernosLabel: no policy names the objects that have it. One that cannot be read keeps its object.
@@ -212,7 +212,7 @@ func TestImportFromCluster(t *testing.T) {
 		"kyverno": {
 			"name: kyverno-ttl\n",
 			"# From CleanupPolicy temporary-configmaps of Kyverno, cleanuppolicy/" + b.namespace + "/temporary-configmaps:1\n",
-			"# From DeletingPolicy ephemeral-configmaps of Kyverno, ",
+			"# From DeletingPolicy ephemeral-configmaps of Kyverno, ", "object.metadata.name.matches('^tmp-vi.$')",
 		},
 		"kube-janitor": {
 			"# From rule temporary of kube-janitor, configmap/" + b.namespace + "/kube-janitor:",

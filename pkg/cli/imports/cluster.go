@@ -82,6 +82,13 @@ func (j *job) listPolicies(ctx context.Context, api *cluster.Client) (all []mani
 			all = append(all, found...)
 		}
 	}
+	if len(all) > 0 {
+		filters, err := j.listFilters(ctx, api)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, filters...)
+	}
 	labelled, err := j.listLabelled(ctx, api)
 	return append(all, labelled...), err
 }

@@ -89,6 +89,8 @@ type job struct {
 	*options
 	report
 	kinds *kinds
+	// filters are Kyverno's resourceFilters.
+	filters []resourceFilter
 	// names are those of the Cleaners so far.
 	names map[string]int
 }

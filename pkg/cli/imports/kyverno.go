@@ -98,12 +98,12 @@ func (j *job) cleanup(d *manifest.Document) *v1alpha1.Cleaner {
 			"conditions that use it are not carried over either")
 	}
 	all := p.selectors(&of.Spec.Match)
-	selectors := p.without(all, &of.Spec.Exclude)
+	selectors := p.unfiltered(p.without(all, &of.Spec.Exclude), "spec.match")
 	for i := range selectors {
 		selectors[i].MatchConditions = append(selectors[i].MatchConditions, conditions...)
 	}
 	if len(all) > 0 && len(selectors) == 0 {
-		j.lost(d, "spec.exclude", "leaves nothing of what match selects, so no Cleaner was written", "")
+		j.lost(d, "spec.match", "exclude and resourceFilters leave nothing of it, so no Cleaner was written", "")
 		return nil
 	}
 	if len(selectors) == 0 {

@@ -26,6 +26,7 @@ func (j *job) policies(docs []*manifest.Document) (drafts []*draft, err error) {
 		drafts = append(drafts, &draft{from: from, what: what, text: text, cleaner: c, action: v1alpha1.ActionDelete})
 	}
 	found := false
+	j.readFilters(docs)
 	for _, d := range docs {
 		if c, is := j.policy(d); is {
 			found = true
@@ -41,13 +42,24 @@ func (j *job) policies(docs []*manifest.Document) (drafts []*draft, err error) {
 	return drafts, err
 }
 
+// isPolicy reports whether a document is a policy of Kyverno's that deletes.
+func isPolicy(d *manifest.Document) bool {
+	switch group, _, _ := strings.Cut(d.APIVersion(), "/"); group {
+	case "kyverno.io":
+		return d.Kind() == "CleanupPolicy" || d.Kind() == "ClusterCleanupPolicy"
+	case "policies.kyverno.io":
+		return d.Kind() == "DeletingPolicy" || d.Kind() == "NamespacedDeletingPolicy"
+	}
+	return false
+}
+
 // policy is the Cleaner of a policy of Kyverno's. Nil when it could not be carried over, and false for anything else.
 func (j *job) policy(d *manifest.Document) (c *v1alpha1.Cleaner, is bool) {
-	switch group, _, _ := strings.Cut(d.APIVersion(), "/"); {
-	case group == "kyverno.io" && (d.Kind() == "CleanupPolicy" || d.Kind() == "ClusterCleanupPolicy"):
+	switch {
+	case !isPolicy(d):
+		return nil, false
+	case strings.HasSuffix(d.Kind(), "CleanupPolicy"):
 		return j.cleanup(d), true
-	case group == "policies.kyverno.io" && (d.Kind() == "DeletingPolicy" || d.Kind() == "NamespacedDeletingPolicy"):
-		return j.deleting(d), true
 	}
-	return nil, false
+	return j.deleting(d), true
 }
