@@ -183,7 +183,7 @@ func (r *CleanerReconciler) Reconcile(
 		r.forget(cleaner.Name)
 		return r.retry(cleaner.Name, r.release(ctx, &cleaner))
 	}
-	r.acting.keep(&cleaner)
+	r.lookAgain(r.acting.keep(&cleaner))
 	r.Executor.Keep(cleaner.Name, string(cleaner.UID), errDeleted) // what an earlier Cleaner of the name left behind
 	switch lacks, err := r.CheckSchema(ctx); {
 	case err != nil:
@@ -239,5 +239,12 @@ func (r *CleanerReconciler) forget(name string) {
 	r.Executor.Forget(name, errDeleted)
 	r.Metrics.Forget(name)
 	r.memories.Delete(name)
-	r.acting.forget(name)
+	r.lookAgain(r.acting.forget(name))
+}
+
+// lookAgain reconciles Cleaners of which something else may have to be said now.
+func (r *CleanerReconciler) lookAgain(names []string) {
+	for _, name := range names {
+		r.Finished(name)
+	}
 }

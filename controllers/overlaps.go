@@ -47,9 +47,9 @@ func (r *CleanerReconciler) overlapWords(
 		}
 		a.cleaners, a.version = map[string]*v1alpha1.Cleaner{}, 1
 		for i := range all {
-			a.keepLocked(&all[i])
+			a.put(&all[i])
 		}
-		a.keepLocked(cleaner)
+		a.put(cleaner)
 	}
 	if known.version != a.version {
 		*known = overlap{a.version, a.words(cleaner)}
@@ -83,23 +83,27 @@ func (a *acting) words(cleaner *v1alpha1.Cleaner) string {
 	return fmt.Sprintf(" Mind: it acts on the same objects as Cleaner %s and %d more; see kubectl cleaner doctor.", first, others-1)
 }
 
-// keep takes note of a Cleaner as it is now.
-func (a *acting) keep(cleaner *v1alpha1.Cleaner) {
+// keep takes note of a Cleaner as it is now, and returns those that overlap, or did.
+func (a *acting) keep(cleaner *v1alpha1.Cleaner) (others []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.cleaners != nil {
-		a.keepLocked(cleaner)
+	if a.cleaners == nil {
+		return nil
 	}
+	before := a.cleaners[cleaner.Name]
+	if !a.put(cleaner) {
+		return nil
+	}
+	return append(a.overlapping(before), a.overlapping(a.cleaners[cleaner.Name])...)
 }
 
-func (a *acting) keepLocked(cleaner *v1alpha1.Cleaner) {
+// put reports whether that changed anything.
+func (a *acting) put(cleaner *v1alpha1.Cleaner) (changed bool) {
 	known, is := a.cleaners[cleaner.Name]
 	switch {
 	case cleaner.EffectiveAction() == v1alpha1.ActionScan || cleaner.IsSuspended():
-		if is {
-			delete(a.cleaners, cleaner.Name)
-			a.version++
-		}
+		delete(a.cleaners, cleaner.Name)
+		changed = is
 	case !is || known.UID != cleaner.UID || known.Generation != cleaner.Generation:
 		kept := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{
 			Name: cleaner.Name, UID: cleaner.UID, Generation: cleaner.Generation,
@@ -109,16 +113,36 @@ func (a *acting) keepLocked(cleaner *v1alpha1.Cleaner) {
 		}
 		kept.Spec.ResourcePolicySet = *cleaner.Spec.ResourcePolicySet.DeepCopy()
 		a.cleaners[cleaner.Name] = kept
+		changed = true
+	}
+	if changed {
 		a.version++
 	}
+	return changed
 }
 
-// forget takes note that a Cleaner is gone.
-func (a *acting) forget(name string) {
+// forget takes note that a Cleaner is gone, and returns those that overlapped with it.
+func (a *acting) forget(name string) (others []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, is := a.cleaners[name]; is {
-		delete(a.cleaners, name)
-		a.version++
+	gone, is := a.cleaners[name]
+	if !is {
+		return nil
 	}
+	delete(a.cleaners, name)
+	a.version++
+	return a.overlapping(gone)
+}
+
+// overlapping are the other Cleaners that act on the same objects. None when there is no one.
+func (a *acting) overlapping(one *v1alpha1.Cleaner) (names []string) {
+	if one == nil {
+		return nil
+	}
+	for name, other := range a.cleaners {
+		if wide, _, _ := v1alpha1.Overlap(one, other); wide != nil && name != one.Name {
+			names = append(names, name)
+		}
+	}
+	return names
 }

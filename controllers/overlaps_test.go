@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -92,27 +93,33 @@ func TestOverlapWordsFollow(t *testing.T) {
 			t.Errorf("%s: %q", when, got)
 		}
 	}
+	lookedAgain := func(when string, names []string, want bool) {
+		t.Helper()
+		if got := slices.Contains(names, "own"); got != want {
+			t.Errorf("%s: %v are looked at again", when, names)
+		}
+	}
 	overlaps("at first", true)
 	version := r.acting.version
-	r.acting.keep(&other)
+	lookedAgain("the same once more", r.acting.keep(&other), false)
 	overlaps("the same once more", true)
 	if r.acting.version != version {
 		t.Error("nothing changed, and all is looked at anew")
 	}
 	edited := selecting("a", v1alpha1.ActionScan, "ConfigMap", "")
 	edited.Generation = 2
-	r.acting.keep(&edited)
+	lookedAgain("the other only reports", r.acting.keep(&edited), true)
 	overlaps("the other only reports", false)
 	again := other.DeepCopy()
 	again.Generation = 3
-	r.acting.keep(again)
+	lookedAgain("the other acts again", r.acting.keep(again), true)
 	overlaps("the other acts again", true)
 	recreated := selecting("a", v1alpha1.ActionDelete, "Secret", "")
 	recreated.Generation, recreated.UID = 3, "another"
 	r.acting.keep(&recreated)
 	overlaps("another of its name selects another kind", false)
 	r.acting.keep(again)
-	r.acting.forget("a")
+	lookedAgain("the other is gone", r.acting.forget("a"), true)
 	overlaps("the other is gone", false)
 	if lists != 1 {
 		t.Errorf("all Cleaners were listed %d times", lists)
