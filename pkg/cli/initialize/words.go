@@ -8,8 +8,8 @@ import "strings"
 // passing are words of questions that say nothing of what is looked for.
 var passing = strings.Fields(
 	"a about after ago all an and any are at be by clean cleaner cleanup days delete did do does each every find for from " +
-		"get has have how i in is it keep long me my no nobody not nothing of on one or our out remove show that the " +
-		"their them there they thing things this to too up was what when where which who whose with",
+		"get has have how i in is it keep long me my no nobody not nothing of on one only or our out remove show that the " +
+		"their than them there they thing things this to too up was what when where which who whose with",
 )
 
 // meant are words for what the recipes call by another word.
@@ -23,16 +23,16 @@ var meant = map[string]string{
 
 // keywords are words that people look for, and that stand in no description of the recipe.
 var keywords = map[string]string{
-	"completed-pods":                   "old zombie bare naked",
-	"crash-looping-pods":               "restart backoff",
+	"completed-pods":                   "old older zombie bare naked",
+	"crash-looping-pods":               "restart backoff stuck",
 	"dangling-references":              "missing broken without",
 	"dangling-role-bindings":           "missing broken user group without subject",
 	"empty-namespaces":                 "stale forgotten abandoned old",
 	"expired-certificates":             "tls",
 	"expiring-certificates":            "tls soon expire",
-	"failed-jobs":                      "old",
+	"failed-jobs":                      "old older",
 	"failed-pods":                      "old error zombie bare naked",
-	"finished-jobs":                    "old completed ttl",
+	"finished-jobs":                    "old older completed ttl",
 	"generated-configs":                "kustomize hash old leftover",
 	"helm-release-secrets":             "old history revision",
 	"idle-by-metrics":                  "traffic unused cost money gpu",
@@ -62,8 +62,8 @@ var keywords = map[string]string{
 	"stuck-deletions":                  "terminating finalizer",
 	"suspend-cronjobs":                 "weekend night turn off pause stop kube green downscaler",
 	"ttl-marks":                        "expired ttl lease expiry date deadline retention tag",
-	"unbound-volume-claims":            "disk storage orphan orphaned unattached detached",
-	"unused":                           "orphan orphaned stale garbage forgotten abandoned",
+	"unbound-volume-claims":            "disk storage",
+	"unused":                           "orphan orphaned stale garbage forgotten abandoned unattached detached",
 	"unused-image-pull-secrets":        "docker registry",
 	"unused-report-only":               "gpu",
 	"used-only-by-unused":              "orphan orphaned",
