@@ -42,8 +42,11 @@ ServiceAccount shop/robot Unused weak`,
 		want: "Secret shop/login Unused weak",
 	},
 	"what cannot name a ConfigMap does not make it unknown": {
-		cluster: of("v1 ConfigMap shop/a", ""), unread: []string{"VolumeAttachment", "Node", "EndpointSlice", "HorizontalPodAutoscaler"},
+		cluster: of("v1 ConfigMap shop/a", ""), unread: []string{"VolumeAttachment", "Node", "EndpointSlice"},
 		want: "ConfigMap shop/a Unused",
+	},
+	"what may name a ConfigMap in an annotation only makes it unsure": {
+		cluster: of("v1 ConfigMap shop/a", ""), unread: []string{"HorizontalPodAutoscaler"}, want: "ConfigMap shop/a Unused weak",
 	},
 	"kor#385, kor#63, popeye#365: init and ephemeral containers, and projected volumes": {
 		cluster: cluster(of("v1 ConfigMap shop/init", ""), of("v1 ConfigMap shop/debug", ""), of("v1 ConfigMap shop/projected", ""),

@@ -54,6 +54,8 @@ func (f *Finder) searchFor(r *row) *search {
 	switch f.searches[r] = s; {
 	case r.kind == volumes, r.named && !f.served[r.kind].Namespaced:
 		s.unreadTexts = f.unreadAnywhere(f.textsFor(r)...)
+	case r.isReadable(): // those that can name one in a text are read anyway
+		s.unreadTexts = slices.DeleteFunc(f.unreadOf(r.annotated()...), f.isElsewhere)
 	case r.typ == v1alpha1.FindingIdle:
 		s.unreadTexts = slices.DeleteFunc(f.unreadOf(f.textsFor(r)...), f.isElsewhere)
 	}

@@ -50,11 +50,11 @@ func (g granted) must() bool {
 	return g.verb != "get" || g.name != "" || g.resource == "pods/log"
 }
 
-// doubts reports whether the right is to list what can only make a finding Weak: by an annotation, or by who has which right.
+// doubts reports whether the right is to list what can only make a finding Weak, by an annotation of something that is in no namespace, or
+// by who has which right.
 func (g granted) doubts() bool {
 	return g.verb == "list" && (g.group == rbacv1.GroupName || slices.Contains([]string{
-		"persistentvolumes", "persistentvolumeclaims", "serviceaccounts", "storageclasses", "horizontalpodautoscalers",
-		"poddisruptionbudgets", "networkpolicies", "ingressclasses",
+		"persistentvolumes", "storageclasses", "ingressclasses",
 	}, g.resource))
 }
 
