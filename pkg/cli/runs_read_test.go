@@ -103,6 +103,10 @@ func TestRunIsReadByPeople(t *testing.T) {
 		"new   shop   ConfigMap   c   -   Denied   a webhook said no\nnew   blog   ConfigMap   a   -   Deleted   unused\nnew   shop   ConfigMap   b   -   Deleted   unused\n"+
 		"gone   shop   ConfigMap   old   Deleted   -   -\n",
 		"3 new, 1 gone, 0 changed, 1 as before: run unused-NS-SECONDS against run unused-NS-SECONDS, 60m before it\n")
+	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name, "--diff", "--limit", "1"), codes.ExitDone, "CHANGE   NAMESPACE   KIND   NAME   BEFORE   NOW   WHY\n"+
+		"new   shop   ConfigMap   c   -   Denied   a webhook said no\n",
+		"... and 3 more; for all of them: kubectl cleaner runs unused-NS-SECONDS --diff --limit 0; for some: --outcome, --namespace, --kind\n"+
+			"3 new, 1 gone, 0 changed, 1 as before: run unused-NS-SECONDS against run unused-NS-SECONDS, 60m before it\n")
 	got := s.call(t.Context(), aDayLater, "runs", c.Name, "--diff", "-o", "json")
 	var d struct {
 		Run, Before string

@@ -169,7 +169,7 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 	case "yaml":
 		err = terminal.WriteYAML(o.Out, d)
 	default:
-		o.tableOf(run, compared.Changes)
+		o.printChanges(run, compared.Changes)
 		fmt.Fprintf(o.ErrOut, "%s new, %s gone, %s changed, %s as before: run %s against run %s, %s before it\n",
 			terminal.Thousands(int64(len(d.New))), terminal.Thousands(int64(len(d.Gone))),
 			terminal.Thousands(int64(len(d.Changed))), terminal.Thousands(int64(d.Same)), run.Name, last.Name,
@@ -192,6 +192,19 @@ func (o *options) printUnknown(unknown int64, last, run *v1alpha1.CleanerRun) {
 	}
 	o.Note("at least %s cannot be compared: %s. %s. %s preview %s --limit 0 lists all that match now",
 		terminal.Grouped(unknown, "object"), strings.Join(cut, ", and "), whatIsKept, terminal.Program, run.Spec.Cleaner)
+}
+
+// printChanges prints the changes for people, at most --limit.
+func (o *options) printChanges(run *v1alpha1.CleanerRun, changes []Change) {
+	listed := changes
+	if o.limit > 0 && len(changes) > o.limit {
+		listed = changes[:o.limit]
+	}
+	o.tableOf(run, listed)
+	if more := len(changes) - len(listed); more > 0 {
+		fmt.Fprintf(o.ErrOut, "... and %s more; for all of them: %s runs %s --diff --limit 0; for some: --outcome, --namespace, --kind\n",
+			terminal.Thousands(int64(more)), terminal.Program, run.Name)
+	}
 }
 
 // tableOf prints the changes for people.
