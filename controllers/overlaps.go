@@ -97,7 +97,7 @@ func (a *acting) keep(cleaner *v1alpha1.Cleaner) (others []string) {
 	return append(a.overlapping(before), a.overlapping(a.cleaners[cleaner.Name])...)
 }
 
-// put reports whether that changed anything.
+// put reports whether that changed anything. Its caller has the lock.
 func (a *acting) put(cleaner *v1alpha1.Cleaner) (changed bool) {
 	known, is := a.cleaners[cleaner.Name]
 	switch {

@@ -115,3 +115,38 @@ func TestImportKeepsToResourceFilters(t *testing.T) {
 		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)
 	}
 }
+
+// TestImportReadsResourceFilters as Kyverno reads them, or so that they name more.
+func TestImportReadsResourceFilters(t *testing.T) {
+	t.Parallel()
+	const none = ""
+	for filters, want := range map[string]map[string]string{ // the condition of each kind, and "all" when no Cleaner selects it
+		"[Pod/binding,*,*][Node/?*,*,*]": {"Pod": none, "Node": "all"},
+		"[*/*,*,keep-*]":                 {"Pod": "object.metadata.name.matches('^keep-.*$')", "Namespace": "all"},
+		"[*/*,prod,web]":                 {"Namespace": "object.metadata.name == 'prod'", "Node": "(has(object.metadata.namespace) && (object.metadata.namespace == 'prod')) && (object.metadata.name == 'web')"},
+		"[*.*,finance,*]":                {"Pod": "has(object.metadata.namespace) && (object.metadata.namespace == 'finance')", "Node": none},
+		"[Pod.*,finance,*]":              {"Pod": "has(object.metadata.namespace) && (object.metadata.namespace == 'finance')", "ConfigMap": none},
+		"[*/*,,keep-?]":                  {"Node": "object.metadata.name.matches('^keep-.$')"},
+		"[v1/Pod]":                       {"Pod": "all", "ConfigMap": none},
+		"[apps/v1/Pod,*,*][*/Node,*,*]":  {"Pod": none, "Node": "all"},
+	} {
+		for kind, condition := range want {
+			policy := "apiVersion: kyverno.io/v2\nkind: ClusterCleanupPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
+				"  match: {any: [{resources: {kinds: [" + kind + ", Lease]}}]}\n"
+			config := "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kyverno, namespace: kyverno}\ndata: {resourceFilters: '" + filters + "'}\n"
+			got := call(t.Context(), t, policy+config, nil, "import", "kyverno", "-")
+			first, _, _ := strings.Cut(got.out, "kind: Lease\n")
+			ok := strings.Contains(first, "kind: "+kind+"\n") && !strings.Contains(first, "not-filtered")
+			switch condition {
+			case none:
+			case "all":
+				ok = got.errOut != "" && !strings.Contains(got.out, "kind: "+kind+"\n")
+			default:
+				ok = strings.Contains(strings.ReplaceAll(first, "''", "'"), "!("+condition+")")
+			}
+			if !ok {
+				t.Errorf("%s, %s, want %q: exit %d\n%s%s", filters, kind, condition, got.code, got.out, got.errOut)
+			}
+		}
+	}
+}

@@ -95,7 +95,7 @@ func TestInitRefusesEmptyValues(t *testing.T) {
 
 // TestInitSaysHowToArm: with another action than Scan, it says what the recipe advises before.
 func TestInitSaysHowToArm(t *testing.T) {
-	const advice = "note: it acts from its first run on; its recipe says: Let it report, with `notifications`. Deleting an unhealthy workload does not fix it."
+	const advice = "note: its action is Delete; its recipe says: Let it report, with `notifications`. Deleting an unhealthy workload does not fix it."
 	for action, want := range map[string]bool{"Delete": true, "Scan": false} {
 		got := call(t.Context(), t, "", nil, "init", "unhealthy-workloads", "--action", action)
 		if got.code != codes.ExitDone || strings.Contains(got.errOut, advice) != want {

@@ -172,7 +172,7 @@ func TestStopFindsTheOperator(t *testing.T) {
 	// The shell's NAMESPACE is the user's, and may be of anything.
 	s.wants(s.call(t.Context(), func(o *terminal.Options) { o.Getenv = func(string) string { return "default" } }, "resume"), codes.ExitDone, "", toResumeNothing)
 	s.wants(s.call(t.Context(), nil, "resume", "--operator-namespace", "nowhere"), codes.ExitError, "", "error: there is no namespace \"nowhere\"\n"+
-		"hint: the operator's Deployment is in namespace NS: say --operator-namespace NS   [E-STP-001]\n")
+		"hint: say --operator-namespace NS, where the operator's Deployment is   [E-STP-001]\n")
 	s.deployOperator("default")
 	s.wants(s.call(t.Context(), nil, "stop"), codes.ExitError, "", "error: there is a Deployment of the operator in each of these namespaces: NS, default\n"+
 		"hint: say which one with --operator-namespace   [E-STP-001]\n")

@@ -72,7 +72,12 @@ func (j *job) deleting(d *manifest.Document) *v1alpha1.Cleaner {
 			return nil
 		}
 	}
-	selectors := p.unfiltered(p.ruled(&of.Spec.MatchConstraints), "spec.matchConstraints")
+	ruled := p.ruled(&of.Spec.MatchConstraints)
+	selectors := p.unfiltered(ruled, "spec.matchConstraints")
+	if len(ruled) > 0 && len(selectors) == 0 {
+		j.lost(d, "spec.matchConstraints", "resourceFilters leave nothing of it, so no Cleaner was written", "")
+		return nil
+	}
 	if len(selectors) == 0 {
 		j.lost(d, "spec.matchConstraints", "no kind of it could be carried over, so no Cleaner was written",
 			"write a Cleaner with a selector for each kind")

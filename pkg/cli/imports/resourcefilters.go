@@ -4,11 +4,13 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -23,7 +25,7 @@ import (
 
 // resourceFilter is one of Kyverno's resourceFilters, "[kind,namespace,name]": no policy deletes an object that it
 // matches (configuration.ToFilter in Kyverno 1.15). Each part is a pattern with wildcards.
-type resourceFilter struct{ group, kind, namespace, name string }
+type resourceFilter struct{ group, kind, subresource, namespace, name string }
 
 // usualFilters are those of Kyverno's Helm chart, for what a policy may delete besides Kyverno's own objects.
 const usualFilters = "[Event,*,*][*/*,kube-system,*][*/*,kube-public,*][*/*,kube-node-lease,*][*/*,kyverno,*]" +
@@ -34,27 +36,51 @@ const notFiltered = "not-filtered"
 
 var bracketed = regexp.MustCompile(`\[[^\[\]]*\]`)
 
-// parseFilters reads them as Kyverno does. A part that is missing counts as every one: then the Cleaner selects less.
+// parseFilters reads them. A part that is missing or empty counts as every one, which it is not for Kyverno: then the
+// Cleaner selects less.
 func parseFilters(text string) (filters []resourceFilter) {
 	for _, element := range bracketed.FindAllString(text, -1) {
-		parts := append(strings.Split(strings.Trim(element, "[]"), ","), "*", "*")
-		of := strings.Split(strings.TrimSpace(parts[0]), "/")
-		f := resourceFilter{"*", of[0], strings.TrimSpace(parts[1]), strings.TrimSpace(parts[2])}
-		switch {
-		case len(of) >= 3: // GROUP/VERSION/KIND, or VERSION/KIND/SUBRESOURCE
-			f.kind = of[2]
-			if f.group = of[0]; versionOnly.MatchString(of[0]) {
-				f.group, f.kind = "*", of[1]
-			}
-		case len(of) == 2 && (versionOnly.MatchString(of[0]) || of[0] == "*"):
-			f.kind = of[1]
+		parts := [3]string{}
+		copy(parts[:], strings.Split(strings.Trim(element, "[]"), ","))
+		for i, part := range parts {
+			parts[i] = cmp.Or(strings.TrimSpace(part), "*")
 		}
+		f := kindOfFilter(parts[0])
+		f.namespace, f.name = parts[1], parts[2]
 		filters = append(filters, f)
 	}
 	return filters
 }
 
-var versionOnly = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
+var versionOnly = regexp.MustCompile(`^(\*|v\d+((alpha|beta)\d+)?)$`)
+
+// kindOfFilter takes the first part of a filter apart, as ParseKindSelector in Kyverno 1.15 does.
+func kindOfFilter(text string) resourceFilter {
+	of := strings.Split(text, "/")
+	of = append(of[:len(of)-1], strings.Split(of[len(of)-1], ".")...)
+	f := resourceFilter{group: "*", kind: of[0]}
+	isVersion := versionOnly.MatchString(of[0])
+	switch {
+	case len(of) == 2 && of[0] == "*" && strings.ToLower(of[1]) == of[1], len(of) == 2 && !isVersion: // "*/*", "Pod/binding"
+		f.subresource = of[1]
+	case len(of) == 2:
+		f.kind = of[1]
+	case len(of) == 3 && isVersion:
+		f.kind, f.subresource = of[1], of[2]
+	case len(of) == 3:
+		f.group, f.kind = of[0], of[2]
+	case len(of) == 4:
+		f.group, f.kind, f.subresource = of[0], of[2], of[3]
+	}
+	return f
+}
+
+// isFor reports whether a filter may be about a kind. When Kyverno deletes, it asks with the kind in place of a
+// subresource, so "Pod/binding" is about no Pod. A filter without a subresource counts, though not for Kyverno 1.15.
+func (f *resourceFilter) isFor(s *v1alpha1.ResourceSelector) bool {
+	return isLike(f.group, s.Group) && isLike(f.kind, s.Kind) &&
+		(f.subresource == "" || isLike(f.subresource, s.Kind))
+}
 
 // filtersIn are the filters in Kyverno's ConfigMap. It is false for any other document.
 func filtersIn(d *manifest.Document) (text string, is bool) {
@@ -103,10 +129,14 @@ func (p *policy) unfiltered(selectors []v1alpha1.ResourceSelector, field string)
 
 // filteredBy is the condition under which filters name an object of a selector, and whether they name all.
 func filteredBy(filters []resourceFilter, s *v1alpha1.ResourceSelector) (condition string, whole bool) {
+	isNamespace := guard.IsNamespace(s.Group, s.Kind)
 	var namespaces, all []string
 	for _, f := range filters {
+		if isNamespace {
+			f.name = "*" // Kyverno takes a Namespace to be in itself, whatever the name
+		}
 		switch {
-		case !isLike(f.group, s.Group) || !isLike(f.kind, s.Kind):
+		case !f.isFor(s):
 		case f.namespace == "*" && f.name == "*":
 			return "", true
 		case f.name == "*":
@@ -115,14 +145,20 @@ func filteredBy(filters []resourceFilter, s *v1alpha1.ResourceSelector) (conditi
 			all = append(all, f.condition())
 		}
 	}
+	return strings.Join(append(whereIn(namespaces, s), all...), " || "), false
+}
+
+// whereIn is the condition under which an object is in a namespace like these.
+func whereIn(patterns []string, s *v1alpha1.ResourceSelector) []string {
 	switch {
-	case len(namespaces) == 0:
-	case guard.IsNamespace(s.Group, s.Kind): // Kyverno takes a Namespace to be in itself
-		all = append([]string{matchesAny("object.metadata.name", namespaces)}, all...)
-	case !isClusterScoped(s):
-		all = append([]string{inNamespaces(namespaces)}, all...)
+	case len(patterns) == 0:
+		return nil
+	case guard.IsNamespace(s.Group, s.Kind):
+		return []string{matchesAny("object.metadata.name", patterns)}
+	case isClusterScoped(s):
+		return nil
 	}
-	return strings.Join(all, " || "), false
+	return []string{inNamespaces(patterns)}
 }
 
 // condition is that of a filter with a name.
@@ -161,7 +197,7 @@ func (j *job) listFilters(ctx context.Context, api *cluster.Client) (all []manif
 		}
 		return err
 	})
-	if err != nil && ctx.Err() != nil {
+	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, cluster.RequestError("looking for Kyverno's ConfigMap", err)
 	}
 	return all, nil

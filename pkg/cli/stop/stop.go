@@ -264,8 +264,7 @@ func elsewhere(ctx context.Context, c *cluster.Client, namespace string) string 
 	if len(found) == 0 || slices.Contains(found, namespace) {
 		return "say which namespace is the operator's with --operator-namespace"
 	}
-	return "the operator's Deployment is in namespace " + strings.Join(found, ", ") +
-		": say --operator-namespace " + found[0]
+	return "say --operator-namespace " + strings.Join(found, " or ") + ", where the operator's Deployment is"
 }
 
 // operators are the namespaces with a Deployment of the operator.
