@@ -79,7 +79,11 @@ func TestOutgrownWhereNothingMoreIsToBeHad(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
-	got := b.run(b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate() local t = {} for i = 1, 1000 do t[i] = string.rep("x", 1000000 + i) end end`)))
+	c := b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate() local t = {} for i = 1, 1000 do t[i] = string.rep("x", 1000000 + i) end end`))
+	got := b.run(c)
+	for again := 0; again < 4 && strings.Contains(got.Status.Message, "took longer than"); again++ { // to fill the memory takes a busy machine seconds
+		got = b.run(c)
+	}
 	if got.Status.Reason != v1alpha1.ReasonViewIncomplete || !strings.Contains(got.Status.Message, "used more than 304 MiB of memory") || !got.Status.Exhausted {
 		t.Errorf("got %s: %s", got.Status.Reason, got.Status.Message)
 	}
