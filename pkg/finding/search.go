@@ -55,7 +55,7 @@ func (f *Finder) searchFor(r *row) *search {
 	case r.kind == volumes, r.named && !f.served[r.kind].Namespaced:
 		s.unreadTexts = f.unreadAnywhere(f.textsFor(r)...)
 	case r.isReadable(): // those that can name one in a text are read anyway
-		s.unreadTexts = slices.DeleteFunc(f.unreadOf(r.annotated()...), f.isElsewhere)
+		s.unreadTexts = f.unreadOf(r.annotated()...)
 	case r.typ == v1alpha1.FindingIdle:
 		s.unreadTexts = slices.DeleteFunc(f.unreadOf(f.textsFor(r)...), f.isElsewhere)
 	}

@@ -50,12 +50,9 @@ func (g granted) must() bool {
 	return g.verb != "get" || g.name != "" || g.resource == "pods/log"
 }
 
-// doubts reports whether the right is to list what can only make a finding Weak, by an annotation of something that is in no namespace, or
-// by who has which right.
+// doubts reports whether the right shows who has which right: where no container could use one, it makes no finding Weak.
 func (g granted) doubts() bool {
-	return g.verb == "list" && (g.group == rbacv1.GroupName || slices.Contains([]string{
-		"persistentvolumes", "storageclasses", "ingressclasses",
-	}, g.resource))
+	return g.verb == "list" && g.group == rbacv1.GroupName
 }
 
 // grants are the verbs in the Roles of what was printed, each with its Role and the Role without it.
