@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -235,12 +236,11 @@ func hadToSucceedSince(o *object.Parts) time.Time {
 
 // parseCron reads a schedule. The parser panics at some texts.
 func parseCron(text string) (schedule cron.Schedule, err error) {
-	defer func() {
-		if fault := recover(); fault != nil { //nolint:forbidigo // an error of the schedule, not ours
-			err = fmt.Errorf("%v", fault)
-		}
-	}()
-	return cron.ParseStandard(text)
+	err = fault.Caught(func() (err error) {
+		schedule, err = cron.ParseStandard(text)
+		return err
+	})
+	return schedule, err
 }
 
 // changedAt is when a field of the spec was last written, or something else by the one who wrote it: it may have been

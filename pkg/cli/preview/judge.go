@@ -41,8 +41,8 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 			return err
 		}
 	}
-	live := j.watch(ctx, runner, cleaner)
-	found, err := runner.Preview(ctx, cleaner, live.observer())
+	live := j.watch(runner, cleaner)
+	found, err := runner.Preview(ctx, cleaner, live.observer(ctx))
 	if err == nil {
 		live.forbidden, live.denied = j.deny(ctx, found)
 		live.refused = j.askServer(ctx, live, found)
@@ -50,6 +50,7 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	live.progress.Stop()
 	if ctx.Err() != nil {
 		live.flush("")
+		live.progress.Beside(j.rows.Flush) // no other Cleaner follows
 		j.Note(
 			"stopped after judging %s, of which %s; nothing was changed",
 			terminal.Grouped(live.considered, "object"),

@@ -30,7 +30,6 @@ type live struct {
 	progress *terminal.Progress
 	// streams is whether rows are shown as they are found.
 	streams bool
-	ctx     context.Context
 	// namespaces are those that were looked at for protection.
 	namespaces map[string]*metav1.ObjectMeta
 	// pending are the objects whose rows are not shown yet, and shown is what was said to become of the objects so far.
@@ -50,12 +49,11 @@ type live struct {
 	denied    int64
 }
 
-func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
+func (j *job) watch(runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
 	return &live{
 		job:      j,
 		runner:   runner,
 		cleaner:  cleaner,
-		ctx:      ctx,
 		progress: j.StartProgress(j.progress),
 		// What the account of --as may not do, what a Transform would do, what an aggregated script chooses, what protected
 		// objects would be deleted with others,
@@ -82,10 +80,11 @@ func deletesOthers(cleaner *v1alpha1.Cleaner) bool {
 		})
 }
 
-func (l *live) observer() selector.Observer {
+func (l *live) observer(ctx context.Context) selector.Observer {
 	return selector.Observer{
-		Lists: l.lists, Judged: l.judged, Candidate: l.candidate,
-		Chooses: func() { l.progress.Begin("judging all together", false) },
+		Lists: l.lists, Judged: l.judged,
+		Candidate: func(c stage.Candidate) { l.candidate(ctx, c) },
+		Chooses:   func() { l.progress.Begin("judging all together", false) },
 	}
 }
 
@@ -102,7 +101,7 @@ func (l *live) judged() {
 }
 
 // candidate shows the row of an object that matches.
-func (l *live) candidate(c stage.Candidate) {
+func (l *live) candidate(ctx context.Context, c stage.Candidate) {
 	l.matched++
 	l.progress.Count(0, 1)
 	if !l.streams || l.shown[c.UID] != "" {
@@ -111,7 +110,7 @@ func (l *live) candidate(c stage.Candidate) {
 	item := run.PreviewItem{
 		Outcome: stage.Outcome{Verdict: stage.Verdict{Candidate: c, Act: true}, Result: v1alpha1.OutcomePlanned},
 	}
-	if reason := l.protection(c.Object); reason != "" {
+	if reason := l.protection(ctx, c.Object); reason != "" {
 		guard.Protect(l.cleaner.EffectiveAction(), &item.Verdict, reason)
 	}
 	switch item.Detail = item.Reason; {
@@ -128,10 +127,10 @@ func (l *live) candidate(c stage.Candidate) {
 }
 
 // protection is why nobody may touch the object. What cannot be read is told at the end.
-func (l *live) protection(o object.Object) string {
+func (l *live) protection(ctx context.Context, o object.Object) string {
 	if _, known := l.namespaces[o.Namespace]; !known && o.Namespace != "" {
 		l.namespaces[o.Namespace] = nil
-		if found, err := l.readNamespace(o.Namespace); err == nil {
+		if found, err := l.readNamespace(ctx, o.Namespace); err == nil {
 			maps.Copy(l.namespaces, found)
 		}
 	}
@@ -143,11 +142,11 @@ func (l *live) protection(o object.Object) string {
 }
 
 // readNamespace reads a namespace: of a few, one after the other, and then all in one list.
-func (l *live) readNamespace(name string) (map[string]*metav1.ObjectMeta, error) {
+func (l *live) readNamespace(ctx context.Context, name string) (map[string]*metav1.ObjectMeta, error) {
 	if len(l.namespaces) > selector.FewNamespaces {
-		return l.runner.Read.Operator.AllNamespaces(l.ctx)
+		return l.runner.Read.Operator.AllNamespaces(ctx)
 	}
-	return l.runner.Read.Operator.Namespaces(l.ctx, []string{name})
+	return l.runner.Read.Operator.Namespaces(ctx, []string{name})
 }
 
 // flushSometimes shows the rows so far once in a while: rows that are shown together are as wide as the widest of them.
@@ -171,7 +170,7 @@ func (l *live) flush(stop string) {
 		l.job.rows.Add(l.job.row(l.cleaner, group, stop))
 	}
 	l.pending = nil
-	if !l.job.several || l.ctx.Err() != nil {
+	if !l.job.several {
 		l.progress.Beside(l.job.rows.Flush)
 	}
 }

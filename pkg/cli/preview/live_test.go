@@ -39,7 +39,7 @@ func watching(t *testing.T, out, errOut *bytes.Buffer) (*live, *clocktesting.Fak
 	action := v1alpha1.ActionDelete
 	cleaner := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{Action: &action}}
 	job.rows = job.newTable([]*v1alpha1.Cleaner{cleaner})
-	return job.watch(t.Context(), job.runner(), cleaner), clk
+	return job.watch(job.runner(), cleaner), clk
 }
 
 func candidateOf(t *testing.T, namespace, name string) stage.Candidate {
@@ -60,20 +60,20 @@ func TestPreviewStreams(t *testing.T) {
 	var out, errOut bytes.Buffer
 	l, clk := watching(t, &out, &errOut)
 	a, b, c := candidateOf(t, "x", "a"), candidateOf(t, "vault", "b"), candidateOf(t, "kube-system", "c")
-	l.candidate(a)
+	l.candidate(t.Context(), a)
 	if out.Len() > 0 {
 		t.Errorf("a row was shown at once, before its columns could be known: %s", out.String())
 	}
 	clk.Step(time.Second)
-	l.candidate(b)
+	l.candidate(t.Context(), b)
 	const first = "NAMESPACE   KIND        NAME   WOULD           WHY\n" +
 		"x           ConfigMap   a      be deleted      unused\n" +
 		"vault       ConfigMap   b      stay as it is   namespace vault is annotated cleaner/protect: \"true\" (it matches: unused)\n"
 	if out.String() != first {
 		t.Errorf("got\n%s", out.String())
 	}
-	l.candidate(c)
-	l.candidate(a) // a list that began anew tells it again
+	l.candidate(t.Context(), c)
+	l.candidate(t.Context(), a) // a list that began anew tells it again
 	found := &run.Preview{Items: []run.PreviewItem{
 		planned(a, v1alpha1.OutcomePlanned), planned(b, v1alpha1.OutcomeProtected), planned(c, v1alpha1.OutcomeProtected), planned(candidateOf(t, "x", "d"), v1alpha1.OutcomeNotEvaluated),
 	}}
@@ -90,9 +90,9 @@ func TestPreviewTakesBack(t *testing.T) {
 	var out, errOut bytes.Buffer
 	l, clk := watching(t, &out, &errOut)
 	a, b := candidateOf(t, "x", "a"), candidateOf(t, "x", "b")
-	l.candidate(a)
+	l.candidate(t.Context(), a)
 	clk.Step(time.Second)
-	l.candidate(b)
+	l.candidate(t.Context(), b)
 	l.job.tellRest(l, &run.Preview{Items: []run.PreviewItem{planned(b, v1alpha1.OutcomePlanned)}})
 	const row = "x           ConfigMap   "
 	if want := "be deleted   unused\n"; out.String() != "NAMESPACE   KIND        NAME   WOULD        WHY\n"+row+"a      "+want+row+"b      "+want+row+"b      "+want {
@@ -107,9 +107,9 @@ func TestPreviewTakesBack(t *testing.T) {
 func TestPreviewTakesNothingBack(t *testing.T) {
 	var out, errOut bytes.Buffer
 	l, _ := watching(t, &out, &errOut)
-	l.candidate(candidateOf(t, "x", "a"))
+	l.candidate(t.Context(), candidateOf(t, "x", "a"))
 	b := candidateOf(t, "x", "b")
-	l.candidate(b)
+	l.candidate(t.Context(), b)
 	l.job.tellRest(l, &run.Preview{Items: []run.PreviewItem{planned(b, v1alpha1.OutcomePlanned)}})
 	want := "NAMESPACE   KIND        NAME   WOULD        WHY\nx           ConfigMap   b      be deleted   unused\n"
 	if out.String() != want || errOut.Len() > 0 {

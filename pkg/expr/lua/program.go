@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	gopher "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 )
 
@@ -26,7 +27,7 @@ type Program struct {
 
 // Compile parses and compiles a script. Errors are *SyntaxError, except that a script over MaxSource is refused unread.
 // Nothing else is checked: which functions a script must define is known only when it is called.
-func Compile(source string) (program *Program, err error) {
+func Compile(source string) (*Program, error) {
 	if len(source) > MaxSource {
 		return nil, fmt.Errorf(
 			"the script is %d bytes long, the limit is %d: remove what it does not need",
@@ -34,26 +35,39 @@ func Compile(source string) (program *Program, err error) {
 			MaxSource,
 		)
 	}
-	// The compiler panics with values that are no errors of its own when it meets something unforeseen.
-	defer func() {
-		if recovered := recover(); recovered != nil { //nolint:forbidigo // the script's error, not ours
-			program, err = nil, syntaxError(source, fmt.Errorf("the compiler failed: %v", recovered))
+	var proto *gopher.FunctionProto
+	if err := caught("the compiler", func() error {
+		statements, err := parseNested(source)
+		if err == nil {
+			proto, err = gopher.Compile(statements, chunkName)
 		}
-	}()
-	statements, err := parse.Parse(strings.NewReader(source), chunkName)
-	if err != nil {
-		return nil, syntaxError(source, err)
-	}
-	if err := checkNesting(statements); err != nil {
-		return nil, syntaxError(source, err)
-	}
-	proto, err := gopher.Compile(statements, chunkName)
-	if err != nil {
+		return err
+	}); err != nil {
 		return nil, syntaxError(source, err)
 	}
 	// A chunk takes arguments, and for those the interpreter makes a table on every call, which no name reaches.
 	proto.IsVarArg &^= gopher.VarArgNeedsArg
 	return &Program{proto: proto}, nil
+}
+
+// parseNested parses a script, and refuses one that is nested too deep for the compiler.
+func parseNested(source string) ([]ast.Stmt, error) {
+	statements, err := parse.Parse(strings.NewReader(source), chunkName)
+	if err != nil {
+		return nil, err
+	}
+	return statements, checkNesting(statements)
+}
+
+// caught returns the error of do. The parser, the compiler and the interpreter panic with what they did not foresee: a
+// script is the cause, so that is an error of the script.
+func caught(who string, do func() error) (err error) {
+	defer func() {
+		if recovered := recover(); recovered != nil { //nolint:forbidigo // the script's error, not ours
+			err = faultf("%s failed: %v", who, recovered)
+		}
+	}()
+	return do()
 }
 
 // SyntaxError says why a script does not compile, and where.

@@ -6,10 +6,8 @@ package lua
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
-	"github.com/yuin/gopher-lua/parse"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -30,17 +28,9 @@ const (
 //
 // The text does not show what the interpreter makes of it, and its compiler has faults by which a script gets at the
 // object in another way. So who gives a script a part must notice when it looks further: see EvaluatePart.
-func Reads(source string) (part object.Part) {
-	if len(source) > MaxSource {
-		return object.Part{}
-	}
-	defer func() { // the parser panics with what is not foreseen
-		if recover() != nil { //nolint:forbidigo // Compile says what is wrong with the script
-			part = object.Part{}
-		}
-	}()
-	statements, err := parse.Parse(strings.NewReader(source), chunkName)
-	if err != nil || checkNesting(statements) != nil {
+func Reads(source string) object.Part {
+	statements, ok := parsed(source)
+	if !ok {
 		return object.Part{}
 	}
 	r := reading{object.Part{Narrow: true}}

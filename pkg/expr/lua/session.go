@@ -152,25 +152,24 @@ func (s *Session) run(parent context.Context, c call) (result gopher.LValue, err
 	timed, stop := s.limit(parent, c.limit)
 	defer stop()
 	ctx := &deadline{Context: timed, done: timed.Done(), state: s.box.state}
-	defer func() {
-		// The interpreter recovers panics of its libraries; this is for its own.
-		if recovered := recover(); recovered != nil { //nolint:forbidigo // the script's error, not ours
-			err = faultf("the interpreter failed: %v", recovered)
-		}
-		if err == nil && timed.Err() == nil {
-			return
-		}
-		s.discard()
-		// A script can swallow the error that the deadline raises, so that only the context shows it.
-		switch {
-		case parent.Err() != nil:
-			err = context.Cause(parent)
-		case timed.Err() != nil:
-			err = &TimeoutError{Function: c.function, Limit: c.limit, Line: ctx.line}
-		}
-	}()
 	s.box.state.SetContext(ctx)
-	return s.box.call(s.program, c)
+	// The interpreter recovers panics of its libraries; this is for its own.
+	err = caught("the interpreter", func() (err error) {
+		result, err = s.box.call(s.program, c)
+		return err
+	})
+	if err == nil && timed.Err() == nil {
+		return result, nil
+	}
+	s.discard()
+	// A script can swallow the error that the deadline raises, so that only the context shows it.
+	switch {
+	case parent.Err() != nil:
+		err = context.Cause(parent)
+	case timed.Err() != nil:
+		err = &TimeoutError{Function: c.function, Limit: c.limit, Line: ctx.line}
+	}
+	return result, err
 }
 
 // limit makes a context that ends when the process has been at work for so long.

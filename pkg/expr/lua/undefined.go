@@ -6,10 +6,8 @@ package lua
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
-	"github.com/yuin/gopher-lua/parse"
 )
 
 // Undefined is the first of the names that a script uses and sets nowhere, and its line, counted from 1. Empty when
@@ -65,18 +63,16 @@ func Unknown(source, table string, fields []string) (field string, line int) {
 	return field, line
 }
 
-// parsed is the syntax tree of a script. There is none for a script that does not compile.
+// parsed is the syntax tree of a script. There is none for a script that does not compile: Compile says why.
 func parsed(source string) (statements []ast.Stmt, ok bool) {
 	if len(source) > MaxSource {
 		return nil, false
 	}
-	defer func() { // the parser panics with what is not foreseen
-		if recover() != nil { //nolint:forbidigo // Compile says what is wrong with the script
-			statements, ok = nil, false
-		}
-	}()
-	statements, err := parse.Parse(strings.NewReader(source), chunkName)
-	return statements, err == nil && checkNesting(statements) == nil
+	err := caught("the parser", func() (err error) {
+		statements, err = parseNested(source)
+		return err
+	})
+	return statements, err == nil
 }
 
 // setBy are the names that a part of a script gives a value.

@@ -113,7 +113,7 @@ func (p *Pool) Open(options Options) *Session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		s.cancel()
+		s.end()
 	} else {
 		p.sessions[s] = struct{}{}
 	}

@@ -23,7 +23,7 @@ func newSecond() chan struct{} {
 func (s *Session) borrow() place {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.options.Memory > SecondMemory || s.ctx.Err() != nil {
+	if s.options.Memory > SecondMemory || s.isClosed() {
 		return nil
 	}
 	select {

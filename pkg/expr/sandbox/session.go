@@ -25,8 +25,9 @@ const (
 type Session struct {
 	pool    *Pool
 	options Options
-	ctx     context.Context
-	cancel  context.CancelFunc
+	// closed is closed by end, once.
+	closed chan struct{}
+	end    func()
 	// free has the worker while nobody uses it. It is closed at the end.
 	free place
 	took atomic.Int64
@@ -44,15 +45,15 @@ type Session struct {
 type place chan *worker
 
 func (p *Pool) newSession(options Options) *Session {
-	s := &Session{pool: p, options: options, free: make(place, 1)}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s := &Session{pool: p, options: options, free: make(place, 1), closed: make(chan struct{})}
+	s.end = sync.OnceFunc(func() { close(s.closed) })
 	s.free <- &worker{session: s}
 	return s
 }
 
 // Close ends what is going on, and the child. It returns when that is gone.
 func (s *Session) Close() {
-	s.cancel()
+	s.end()
 	s.giveBack()
 	w, ok := <-s.free
 	if !ok {
@@ -74,7 +75,13 @@ func (s *Session) use(ctx context.Context, work func(ctx context.Context, w *wor
 func (s *Session) useAt(ctx context.Context, at place, work func(ctx context.Context, w *worker) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(s.ctx, func() { cancel(ErrClosed) })()
+	go func() {
+		select {
+		case <-s.closed:
+			cancel(ErrClosed)
+		case <-ctx.Done():
+		}
+	}()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -87,10 +94,19 @@ func (s *Session) useAt(ctx context.Context, at place, work func(ctx context.Con
 			s.took.Add(int64(s.pool.clock.Since(begin)))
 			at <- w
 		}()
-		if s.ctx.Err() != nil {
+		if s.isClosed() {
 			return ErrClosed
 		}
 		return work(ctx, w)
+	}
+}
+
+func (s *Session) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
 	}
 }
 
