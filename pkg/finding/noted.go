@@ -65,7 +65,7 @@ func (n *notes) waitsFor(o *object.Parts, command, variables []string) {
 	begins := func(begin string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, begin) })
 	}
-	if !begins("job") {
+	if !begins("job") && !begins("ob.") && !slices.Contains(words, "ob") { // a capital ends a word: Job, Job.v1.batch
 		return
 	}
 	in := o.Namespace

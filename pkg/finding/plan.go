@@ -62,9 +62,13 @@ func (f *Finder) needs() needs {
 	return n
 }
 
-// mayMake are the kinds whose objects may make Pods that the objects of a row select, or are mounted in.
+// mayMake are the kinds whose objects may make Pods that the objects of a row select, or are mounted in, and the roles
+// that let somebody make them.
 func (f *Finder) mayMake(r *row) []schema.GroupKind {
-	if r.pods || r.named && r.kind == claims {
+	switch {
+	case r.pods:
+		return slices.Concat([]schema.GroupKind{roles}, f.Table.CustomKinds())
+	case r.named && r.kind == claims:
 		return f.Table.CustomKinds()
 	}
 	return nil
@@ -162,7 +166,7 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 	whole := List{
 		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
 		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
-		readers: n.sources[gk] && f.mayRead(gk) && slices.ContainsFunc(f.rows, (*row).isUsedByPods),
+		readers: f.showsReaders(gk, n),
 		waiters: f.mayWait(gk), rights: f.showsRights(gk),
 		texts: gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
 	}
@@ -170,10 +174,17 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 	return whole
 }
 
+// showsReaders reports whether objects of the kind show who may read what rows judge, or make Pods that use it.
+func (f *Finder) showsReaders(kind schema.GroupKind, n needs) bool {
+	forPods := func(r *row) bool { return r.pods }
+	return n.sources[kind] && f.mayRead(kind) && slices.ContainsFunc(f.rows, (*row).isUsedByPods) ||
+		kind == roles && slices.ContainsFunc(f.rows, forPods)
+}
+
 // needsBody reports whether rows of other kinds need more of the objects of a list than their metadata.
 func (f *Finder) needsBody(l List) bool {
 	gk := l.Kind.GroupKind()
-	forRows := l.texts || l.waiters || l.rights
+	forRows := l.texts || l.waiters || l.rights || l.readers
 	return forRows || l.source && f.Table.NeedsBody(gk) || l.noted && !slices.Contains(notedByMetadata, gk)
 }
 

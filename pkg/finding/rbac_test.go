@@ -115,6 +115,22 @@ PodDisruptionBudget shop/left Unused
 PodDisruptionBudget shop/none Unused
 PodDisruptionBudget team/web Unused`,
 	},
+	"budgets and Services of Pods that a program makes": {
+		cluster: cluster(of("policy/v1 PodDisruptionBudget hub/user", "", "spec: {selector: {matchLabels: {app: user}}}"), of("v1 Service hub/user", "", "spec: {selector: {app: user}}"),
+			of("policy/v1 PodDisruptionBudget shop/user", "", "spec: {selector: {matchLabels: {app: user}}}"), of("v1 Service shop/user", "", "spec: {selector: {app: user}}"),
+			of(rbac+"Role hub/spawner", "", "rules: [{apiGroups: [''], resources: [pods], verbs: [create]}]"), of(rbac+"RoleBinding hub/spawner", "", binds("Role", "spawner", clock))),
+		want: `
+Service hub/user Unused weak
+Service shop/user Unused
+PodDisruptionBudget hub/user Unused weak
+PodDisruptionBudget shop/user Unused
+Role hub/spawner Cascading
+RoleBinding hub/spawner Unused`,
+	},
+	"budgets when Roles may not be read": {
+		cluster: of("policy/v1 PodDisruptionBudget shop/user", "", "spec: {selector: {matchLabels: {app: user}}}"), unread: []string{"Role"},
+		want: "PodDisruptionBudget shop/user Unused weak",
+	},
 	"policies": {
 		cluster: cluster(of("v1 Pod shop/web", "labels: {app: web}"),
 			of("networking.k8s.io/v1 NetworkPolicy shop/web", "", "spec: {podSelector: {matchLabels: {app: web}}, ingress: [{}]}"),

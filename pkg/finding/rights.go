@@ -64,8 +64,8 @@ type rights struct {
 	// running are the workloads, initial those with init containers, and scheduled the CronJobs, by their accounts: two of
 	// each.
 	running, initial, scheduled map[graph.Name][]graph.Name
-	// runningIn and scheduledIn are the same by their namespaces.
-	runningIn, scheduledIn map[string][]graph.Name
+	// runningIn are the workloads by their namespaces.
+	runningIn map[string][]graph.Name
 	// users are those of them who have a right at a place, and granted the subjects to which a Role gives it.
 	users, granted map[place][]graph.Name
 }
@@ -74,8 +74,8 @@ func newRights() rights {
 	return rights{
 		grants: map[graph.Name][]grant{}, running: map[graph.Name][]graph.Name{},
 		initial: map[graph.Name][]graph.Name{}, scheduled: map[graph.Name][]graph.Name{},
-		runningIn: map[string][]graph.Name{}, scheduledIn: map[string][]graph.Name{},
-		users: map[place][]graph.Name{}, granted: map[place][]graph.Name{},
+		runningIn: map[string][]graph.Name{},
+		users:     map[place][]graph.Name{}, granted: map[place][]graph.Name{},
 	}
 }
 
@@ -141,7 +141,6 @@ func (f *Finder) noteAccounts(o *object.Parts) {
 		}
 		if o.Kind.GroupKind() == cronJobs {
 			noteUser(f, f.scheduled, account, user)
-			noteUser(f, f.scheduledIn, account.Namespace, user)
 		}
 	})
 }

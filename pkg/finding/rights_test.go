@@ -98,6 +98,12 @@ var rightScenarios = map[string]scenario{
 			of("apps/v1 Deployment ops/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: ['kubectl wait -n team job/done']}]}}}")),
 		want: "Job shop/done Finished weak\nJob shop/mig Finished weak\nJob shop/own Finished\nJob team/done Finished weak",
 	},
+	"Jobs that texts name as Job or jobs.batch": {
+		cluster: cluster(doneIn("shop", "team", "ops"),
+			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [kubectl wait Job.v1.batch done]}]}}}"),
+			of("apps/v1 Deployment team/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [kubectl wait Job/done]}]}}}")),
+		want: "Job ops/done Finished\nJob shop/done Finished weak\nJob team/done Finished weak",
+	},
 	"what a CronJob may scale, by a ClusterRole": {
 		cluster: cluster(of("apps/v1 Deployment shop/night", "", zero), of("apps/v1 StatefulSet shop/night", "", zero), of("apps/v1 Deployment team/night", "", zero), clockCronJob("", ""),
 			of(rbac+"ClusterRole scale", "", "rules: [{apiGroups: [apps], resources: [deployments/scale], verbs: [patch]}]"), of(rbac+"RoleBinding shop/scale", "", binds("ClusterRole", "scale", clock))),
@@ -126,7 +132,7 @@ var rightScenarios = map[string]scenario{
 	},
 	"what may be scaled, when ClusterRoles may not be read": {
 		cluster: cluster(of("apps/v1 Deployment shop/night", "", zero), of("batch/v1 CronJob shop/night", "", "spec: {suspend: true, jobTemplate: {spec: {template: {spec: {}}}}}"), of("apps/v1 Deployment team/night", "", zero)), unread: []string{"ClusterRole"},
-		want: "Deployment shop/night Idle weak\nDeployment team/night Idle\nCronJob shop/night Idle",
+		want: "Deployment shop/night Idle weak\nDeployment team/night Idle weak\nCronJob shop/night Idle weak",
 	},
 }
 

@@ -117,13 +117,19 @@ func (f *Finder) lacks(name graph.Name) string {
 	return f.makes(name)
 }
 
-// makes says which custom resource may make Pods that an object selects: its controller labels them with its name, and
-// makes none while it is hibernated. Empty when there is none.
+// makes says who may make Pods that an object selects: a custom resource, whose controller labels them with its name and
+// makes none while it is hibernated, or a program that has the right to. Empty when nobody is known to.
 func (f *Finder) makes(name graph.Name) string {
 	for _, value := range f.graph.AskedFor(name) {
 		if maker, is := f.graph.Custom(name.Namespace, value); is {
 			return maker.String() + ", whose name it selects by, may make such Pods"
 		}
+	}
+	if f.makers[name.Namespace] {
+		return "a role lets somebody make Pods in the namespace"
+	}
+	if len(f.unreadOf(roles)) > 0 {
+		return "a role may let somebody make such Pods, and Roles could not be read"
 	}
 	if unread := slices.DeleteFunc(f.unreadOf(f.Table.CustomKinds()...), f.isElsewhere); len(unread) > 0 {
 		return "a " + unread[0].Kind.String() + " may make such Pods, and these could not be read"

@@ -32,16 +32,8 @@ func (f *Finder) mayBeStarted(name graph.Name) string {
 	if account := firstBut(name, f.at(f.granted, right, name)); account != "" {
 		return "a Role lets " + account + " start it"
 	}
-	unread := f.unreadOf(rbacKinds...)
-	if len(unread) == 0 {
-		return ""
-	}
-	user := firstBut(name, f.scheduledIn[name.Namespace])
-	switch kind := unread[0].Kind; {
-	case kind == roles || kind == roleBindings:
-		return "somebody may start it, and " + kind.Kind + "s could not be read"
-	case user != "":
-		return user + " may start it, and " + kind.Kind + "s could not be read"
+	if unread := f.unreadOf(rbacKinds...); len(unread) > 0 {
+		return "somebody may start it, and " + unread[0].Kind.Kind + "s could not be read"
 	}
 	return ""
 }
