@@ -128,7 +128,7 @@ func TestPreviewOfAnUnreachableCluster(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "config")
 	writeFile(t, kubeconfig, "{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: \"https://127.0.0.1:1\"}}], contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a}]}")
 	got := call(t.Context(), t, "", nil, "preview", "-f", dir, "--kubeconfig", kubeconfig)
-	want := session{"", "error: the cluster does not answer: dial tcp 127.0.0.1:1: connect: connection refused\nhint: kubectl config view --minify shows which cluster is asked   [E-CLU-001]\n", codes.ExitError}
+	want := session{"", "error: cannot reach the API server: dial tcp 127.0.0.1:1: connect: connection refused\nhint: kubectl config view --minify shows which cluster is asked   [E-CLU-001]\n", codes.ExitError}
 	if got != want {
 		t.Errorf("%+v", got)
 	}

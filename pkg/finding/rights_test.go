@@ -128,11 +128,11 @@ var rightScenarios = map[string]scenario{
 	},
 	"what may be scaled, when Roles may not be read": {
 		cluster: cluster(of("apps/v1 Deployment shop/night", "", zero), of("batch/v1 CronJob shop/night", "", "spec: {suspend: true}")), unread: []string{"Role"},
-		want: "Deployment shop/night Idle weak\nCronJob shop/night Idle weak",
+		want: "Deployment shop/night Idle unknown\nCronJob shop/night Idle unknown",
 	},
 	"what may be scaled, when ClusterRoles may not be read": {
 		cluster: cluster(of("apps/v1 Deployment shop/night", "", zero), of("batch/v1 CronJob shop/night", "", "spec: {suspend: true, jobTemplate: {spec: {template: {spec: {}}}}}"), of("apps/v1 Deployment team/night", "", zero)), unread: []string{"ClusterRole"},
-		want: "Deployment shop/night Idle weak\nDeployment team/night Idle weak\nCronJob shop/night Idle weak",
+		want: "Deployment shop/night Idle unknown\nDeployment team/night Idle unknown\nCronJob shop/night Idle unknown",
 	},
 }
 

@@ -32,13 +32,10 @@ func (f *Finder) mayBeStarted(name graph.Name) string {
 	if account := firstBut(name, f.at(f.granted, right, name)); account != "" {
 		return "a Role lets " + account + " start it"
 	}
-	if unread := f.unreadOf(rbacKinds...); len(unread) > 0 {
-		return "somebody may start it, and " + unread[0].Kind.Kind + "s could not be read"
-	}
 	return ""
 }
 
-// doubtIdle makes a finding of what is idle Weak if somebody may start it.
+// doubtIdle makes a finding of what is idle Weak if somebody may start it, and Unknown where rights could not be read.
 func (f *Finder) doubtIdle(found *Finding) {
 	if found == nil || found.Confidence != v1alpha1.ConfidenceCertain {
 		return
@@ -46,6 +43,11 @@ func (f *Finder) doubtIdle(found *Finding) {
 	if why := f.mayBeStarted(nameOf(found)); why != "" {
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason += ", but " + why
+		return
+	}
+	if unread := f.unreadOf(rbacKinds...); len(unread) > 0 {
+		found.Unknown, found.Confidence = append(found.Unknown, unread...), ""
+		found.Reason += ", but nobody can tell who may start it"
 	}
 }
 

@@ -77,7 +77,7 @@ func unreachable(found *run.Preview) error {
 	}
 	return terminal.Fail(
 		codes.ClusterUnreachable,
-		fmt.Errorf("the cluster does not answer: %w", network),
+		fmt.Errorf("cannot reach the API server: %w", network),
 		"kubectl config view --minify shows which cluster is asked",
 	)
 }
