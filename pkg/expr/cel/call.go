@@ -5,7 +5,6 @@ package cel
 
 import (
 	"regexp"
-	"strings"
 
 	"github.com/google/cel-go/common/functions"
 	"github.com/google/cel-go/common/operators"
@@ -36,13 +35,19 @@ const maxNumber = 100
 // readsQuantity reports whether a function reads its first argument as a quantity.
 func readsQuantity(function string) bool { return function == "quantity" || function == "isQuantity" }
 
+// hugeExponent is a number with an exponent of four digits or more. In a text that is no number, such as "preview-9",
+// an e means nothing.
+var hugeExponent = regexp.MustCompile(`^[-+]?[0-9.]*[eE][-+]?0*[1-9][0-9]{3}`)
+
 // shortNumber refuses numbers such as "1e1000000000": Kubernetes' parser writes them out, and takes minutes. It may be
-// an object that says so, and not the expression.
-func shortNumber(apply func([]ref.Val) ref.Val) func([]ref.Val) ref.Val {
+// an object that says so, and not the expression. To isQuantity they are no quantities: a question has no error.
+func shortNumber(function string, apply func([]ref.Val) ref.Val) func([]ref.Val) ref.Val {
 	return func(args []ref.Val) ref.Val {
 		text, _ := args[0].(types.String)
-		_, exponent, _ := strings.Cut(strings.ToLower(string(text)), "e")
-		if len(text) > maxNumber || len(strings.TrimLeft(exponent, "+-0")) > 3 {
+		switch isLong := len(text) > maxNumber || hugeExponent.MatchString(string(text)); {
+		case isLong && function == "isQuantity":
+			return types.False
+		case isLong:
 			return types.NewErr("a quantity is too long or has too large an exponent to be read")
 		}
 		return apply(args)

@@ -94,7 +94,7 @@ func (g guard) call(call interpreter.InterpretableCall) (interpreter.Interpretab
 	}
 	guarded.apply = func(args []ref.Val) ref.Val { return applyOverload(call.Function(), impl, args) }
 	if readsQuantity(call.Function()) {
-		guarded.apply = shortNumber(guarded.apply)
+		guarded.apply = shortNumber(call.Function(), guarded.apply)
 	}
 	return guarded, nil
 }

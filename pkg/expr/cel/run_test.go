@@ -70,6 +70,10 @@ func TestExpressions(t *testing.T) {
 		{"optional", "object.?spec.?missing.orValue(7) == 7 && object.?spec.?replicas.orValue(7) == 3"},
 		{"optional index", "object.metadata.?labels[?'a.b/c'].hasValue() && !object.spec.list[?9].hasValue()"},
 		{"quantity", "quantity(object.spec.cpu).isGreaterThan(quantity('1')) && isQuantity('1Gi') && !isQuantity('x')"},
+		{"no quantities", "['preview-9', 'review-1', 'release-1', 'team-e-1', 'preview9', 'e1000', '', '1ex1000'].all(t, !isQuantity(t))"},
+		{"no quantities, of constants", "!isQuantity('preview-9') && !isQuantity('1e1000000000') && !isQuantity('-1E+0001000')"},
+		{"quantities of any case", "['1e3', '1E-3', '1e+03', '1e0001', '-.5Ki', '12'].all(t, isQuantity(t))"},
+		{"too large to be read as a quantity", "['1e1000000000', '1E+9999'].all(t, !isQuantity(t)) && !isQuantity(lists.range(200).map(i, '1').join())"},
 		{"matches", "object.spec.text.matches('^h.*o$') && !object.spec.text.matches('x')"},
 		{"find", "object.spec.text.find('l+') == 'll' && object.spec.text.findAll('[a-z]', 2) == ['h', 'e']"},
 		{"a pattern that is not known beforehand", "object.spec.text.matches('^' + object.spec.text) && object.spec.text.find(object.spec.text) == 'hello'"},
@@ -117,6 +121,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			"long text", "object.spec[lists.range(500).map(i, object.spec.text).join()] == 1",
 			`condition "c": line 1, column 12: no such key: ` + strings.Repeat("hello", 78)[:387] + "..." + missing,
 		},
+		{"no quantity", "quantity('preview-9').isGreaterThan(quantity('1'))", `condition "c": line 1, column 9: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
 		{"hostile quantity", "quantity('1e1000000000').isGreaterThan(quantity('1'))", `condition "c": line 1, column 9: a quantity is too long or has too large an exponent to be read`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
