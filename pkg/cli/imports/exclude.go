@@ -17,9 +17,22 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 )
 
+// excludesAll says that a policy deletes nothing, because its exclude is there and is empty.
+func (p *policy) excludesAll(m *matching) bool {
+	if m == nil || len(m.Any)+len(m.All) > 0 {
+		return false
+	}
+	p.lost(p.d, "spec.exclude", "names nothing in any or all, and Kyverno takes that for everything: "+
+		"the policy deletes nothing, so no Cleaner was written",
+		"if it is to delete, remove exclude, or write into exclude.any what is to stay")
+	return true
+}
+
 // without takes what exclude names out of the selectors.
 func (p *policy) without(selectors []v1alpha1.ResourceSelector, m *matching) (left []v1alpha1.ResourceSelector) {
-	alternatives := m.filters("spec.exclude")
+	alternatives := slices.DeleteFunc(m.filters("spec.exclude"), func(alternative []placed) bool {
+		return slices.ContainsFunc(alternative, func(f placed) bool { return f.isEmpty() && len(f.Resources.Asked) == 0 })
+	})
 	for _, s := range selectors {
 		whole := false
 		for i, alternative := range alternatives {
@@ -55,7 +68,7 @@ func (p *policy) leaveOutNamespaces(s *v1alpha1.ResourceSelector, alternative []
 	}
 	rest := alternative[0].filter
 	not := negated(rest.Resources.NamespaceSelector)
-	rest.Resources.Kinds, rest.Resources.NamespaceSelector = nil, nil
+	rest.Resources.Kinds, rest.Resources.NamespaceSelector, rest.Resources.Asked = nil, nil, nil
 	if not == "" || !reflect.DeepEqual(rest, filter{}) {
 		return false
 	}

@@ -20,7 +20,8 @@ import (
 type cleanupPolicy struct {
 	Metadata struct{ Name, Namespace string }
 	Spec     struct {
-		Match, Exclude            matching
+		Match                     matching
+		Exclude                   *matching
 		Context                   []map[string]any
 		Conditions                *anyAll
 		Schedule                  string
@@ -28,11 +29,7 @@ type cleanupPolicy struct {
 	}
 }
 
-type matching struct {
-	Any, All []filter
-	// Resources is how older versions wrote a single filter.
-	Resources *resources
-}
+type matching struct{ Any, All []filter }
 
 type filter struct {
 	Resources resources
@@ -46,6 +43,8 @@ type resources struct {
 	Name                        string
 	Annotations                 map[string]string
 	Selector, NamespaceSelector *metav1.LabelSelector
+	// Asked are operations, of which it matters only whether there are any: Kyverno does not look at them when it deletes.
+	Asked []any `json:"operations"`
 }
 
 // policy is what one policy is made of.
@@ -92,13 +91,16 @@ func (j *job) cleanup(d *manifest.Document) *v1alpha1.Cleaner {
 			return nil
 		}
 	}
+	if p.excludesAll(of.Spec.Exclude) {
+		return nil
+	}
 	conditions := append(p.conditions(of.Spec.Conditions), p.unknown(of.Spec)...)
 	if len(of.Spec.Context) > 0 {
 		j.lost(d, "spec.context", "is not carried over: a Cleaner asks nothing else before it looks at objects",
 			"conditions that use it are not carried over either")
 	}
 	all := p.selectors(&of.Spec.Match)
-	selectors := p.unfiltered(p.without(all, &of.Spec.Exclude), "spec.match")
+	selectors := p.unfiltered(p.without(all, of.Spec.Exclude), "spec.match")
 	for i := range selectors {
 		selectors[i].MatchConditions = append(selectors[i].MatchConditions, conditions...)
 	}
@@ -131,8 +133,8 @@ type placed struct {
 
 // filters are those of match or exclude, each of any being a list of one, and those of all one list.
 func (m *matching) filters(at string) (alternatives [][]placed) {
-	if m.Resources != nil {
-		alternatives = append(alternatives, []placed{{filter{Resources: *m.Resources}, at}})
+	if m == nil {
+		return nil
 	}
 	for i := range m.Any {
 		alternatives = append(alternatives, []placed{{m.Any[i], fmt.Sprintf("%s.any[%d]", at, i)}})
@@ -147,13 +149,27 @@ func (m *matching) filters(at string) (alternatives [][]placed) {
 	return alternatives
 }
 
+// isEmpty reports whether a filter has no part: to Kyverno, it is of no object then. Operations are a part only in
+// newer versions.
+func (f *filter) isEmpty() bool {
+	r := &f.Resources
+	return len(f.Subjects)+len(f.Roles)+len(f.ClusterRoles)+len(r.Kinds)+len(r.allNames())+len(r.Namespaces)+
+		len(r.Annotations) == 0 && r.Selector == nil && r.NamespaceSelector == nil
+}
+
 // selectors are one for each kind of each alternative.
 func (p *policy) selectors(m *matching) (selectors []v1alpha1.ResourceSelector) {
+	if len(m.Any) > 0 { // Kyverno does not look at all then
+		m = &matching{Any: m.Any}
+	}
 	for _, alternative := range m.filters("spec.match") {
 		for _, kind := range p.kindsOf(alternative) {
 			s := v1alpha1.ResourceSelector{Group: kind.Group, Version: kind.Version, Kind: kind.Kind}
 			var within []string
 			for _, f := range alternative {
+				if f.isEmpty() {
+					s.MatchConditions = append(s.MatchConditions, p.lose(f.at, "is empty, and selects nothing in Kyverno"))
+				}
 				within = append(within, p.narrow(&s, f)...)
 			}
 			p.place(&s, within)
