@@ -125,6 +125,7 @@ func TestImportReadsResourceFilters(t *testing.T) {
 		"[*/*,*,keep-*]":                 {"Pod": "object.metadata.name.matches('^keep-.*$')", "Namespace": "all"},
 		"[*/*,prod,web]":                 {"Namespace": "object.metadata.name == 'prod'", "Node": "(has(object.metadata.namespace) && (object.metadata.namespace == 'prod')) && (object.metadata.name == 'web')"},
 		"[*.*,finance,*]":                {"Pod": "has(object.metadata.namespace) && (object.metadata.namespace == 'finance')", "Node": none},
+		"[Namespace/?*,,stage-1]":        {"Namespace": "object.metadata.name == 'stage-1'", "Pod": none},
 		"[Pod.*,finance,*]":              {"Pod": "has(object.metadata.namespace) && (object.metadata.namespace == 'finance')", "ConfigMap": none},
 		"[*/*,,keep-?]":                  {"Node": "object.metadata.name.matches('^keep-.$')"},
 		"[v1/Pod]":                       {"Pod": "all", "ConfigMap": none},

@@ -78,3 +78,33 @@ func TestImportOfNamespacesThemselves(t *testing.T) {
 		}
 	}
 }
+
+// TestImportOfGroupsTimesResources: a rule names each resource in each group, and not all of them exist.
+func TestImportOfGroupsTimesResources(t *testing.T) {
+	t.Parallel()
+	const (
+		policy = "apiVersion: policies.kyverno.io/v1\nkind: DeletingPolicy\nmetadata: {name: a}\nspec:\n  schedule: '@daily'\n" +
+			"  matchConstraints: {resourceRules: [{apiGroups: [%s], apiVersions: [v1], resources: [%s]}]}\n" +
+			"  conditions: [{name: all, expression: 'true'}]\n"
+		lost = "warning: a: spec.matchConstraints.resourceRules[0].resources["
+	)
+	for _, test := range []struct {
+		groups, resources string
+		kinds             string
+		// lost are those of which it is not known what they are.
+		lost []string
+	}{
+		{"'', apps", "configmaps, deployments", "ConfigMap Deployment", nil},
+		{"'', apps", "configmaps, widgets", "ConfigMap", []string{`1]: "widgets" of group ""`, `1]: "widgets" of group "apps"`}},
+		{"'', serving.knative.dev", "services", "Service", []string{`0]: "services" of group "serving.knative.dev"`}},
+	} {
+		got := call(t.Context(), t, fmt.Sprintf(policy, test.groups, test.resources)+noFilters, nil, "import", "kyverno", "-")
+		ok := kindsOf(got.out, "a") == test.kinds && strings.Count(got.errOut, lost) == len(test.lost)
+		for _, want := range test.lost {
+			ok = ok && strings.Contains(got.errOut, lost+want)
+		}
+		if !ok || (got.code == codes.ExitPartial) != (len(test.lost) > 0) {
+			t.Errorf("%s of %s: exit %d, want %q:\n%s%s", test.resources, test.groups, got.code, test.lost, got.out, got.errOut)
+		}
+	}
+}

@@ -159,14 +159,9 @@ func (p *policy) ruled(m *constraints) (selectors []v1alpha1.ResourceSelector) {
 	for i, rule := range m.ResourceRules {
 		for _, group := range rule.APIGroups {
 			for n, plural := range rule.Resources {
-				kind, ok := p.kinds.resource(group, plural)
+				field := fmt.Sprintf("%s.resourceRules[%d].resources[%d]", at, i, n)
+				kind, ok := p.ruledKind(&rule, group, plural, field)
 				if !ok {
-					p.lost(p.d, fmt.Sprintf("%s.resourceRules[%d].resources[%d]", at, i, n),
-						fmt.Sprintf("%q of group %q is not carried over: it is not known which kind that is", plural, group),
-						"write a selector for it by hand")
-					continue
-				}
-				if !rule.isFor(kind.GroupKind()) {
 					continue
 				}
 				if len(rule.APIVersions) == 1 && rule.APIVersions[0] != "*" {

@@ -119,6 +119,11 @@ func (k *kinds) resource(group, plural string) (schema.GroupVersionKind, bool) {
 	return schema.GroupVersionKind{}, false
 }
 
+// hasGroup reports whether a group is one of Kubernetes, all of whose kinds are known.
+func (k *kinds) hasGroup(group string) bool {
+	return slices.ContainsFunc(k.known, func(known schema.GroupVersionKind) bool { return known.Group == group })
+}
+
 // isClusterScoped reports whether the objects of a selector belong to no namespace, as far as that is known.
 func isClusterScoped(s *v1alpha1.ResourceSelector) bool {
 	return dump.IsClusterScoped(schema.GroupKind{Group: s.Group, Kind: s.Kind})

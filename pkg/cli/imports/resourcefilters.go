@@ -25,7 +25,11 @@ import (
 
 // resourceFilter is one of Kyverno's resourceFilters, "[kind,namespace,name]": no policy deletes an object that it
 // matches (configuration.ToFilter in Kyverno 1.15). Each part is a pattern with wildcards.
-type resourceFilter struct{ group, kind, subresource, namespace, name string }
+type resourceFilter struct {
+	group, kind, subresource, namespace, name string
+	// outside is true when it names no namespace: then it names no Namespace by that part.
+	outside bool
+}
 
 // usualFilters are those of Kyverno's Helm chart, for what a policy may delete besides Kyverno's own objects.
 const usualFilters = "[Event,*,*][*/*,kube-system,*][*/*,kube-public,*][*/*,kube-node-lease,*][*/*,kyverno,*]" +
@@ -42,11 +46,12 @@ func parseFilters(text string) (filters []resourceFilter) {
 	for _, element := range bracketed.FindAllString(text, -1) {
 		parts := [3]string{}
 		copy(parts[:], strings.Split(strings.Trim(element, "[]"), ","))
+		outside := strings.TrimSpace(parts[1]) == ""
 		for i, part := range parts {
 			parts[i] = cmp.Or(strings.TrimSpace(part), "*")
 		}
 		f := kindOfFilter(parts[0])
-		f.namespace, f.name = parts[1], parts[2]
+		f.namespace, f.name, f.outside = parts[1], parts[2], outside
 		filters = append(filters, f)
 	}
 	return filters
@@ -132,7 +137,7 @@ func filteredBy(filters []resourceFilter, s *v1alpha1.ResourceSelector) (conditi
 	isNamespace := guard.IsNamespace(s.Group, s.Kind)
 	var namespaces, all []string
 	for _, f := range filters {
-		if isNamespace {
+		if isNamespace && !f.outside {
 			f.name = "*" // Kyverno takes a Namespace to be in itself, whatever the name
 		}
 		switch {
