@@ -172,7 +172,7 @@ func (p *policy) ruled(m *constraints) (selectors []v1alpha1.ResourceSelector) {
 					s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{Name: "name", Expression: names})
 				}
 				within := p.narrow(&s, placed{filter{Resources: resources{
-					Selector:          m.ObjectSelector,
+					Selector:          p.objectSelector(&s, m),
 					NamespaceSelector: notEmpty(m.NamespaceSelector),
 				}}, at})
 				p.place(&s, within)
@@ -183,6 +183,15 @@ func (p *policy) ruled(m *constraints) (selectors []v1alpha1.ResourceSelector) {
 		}
 	}
 	return selectors
+}
+
+// objectSelector is that of a policy, in which there are no wildcards. Nil when it is not set or cannot be parsed.
+func (p *policy) objectSelector(s *v1alpha1.ResourceSelector, m *constraints) *metav1.LabelSelector {
+	if err := parseSelector(m.ObjectSelector); err != nil {
+		s.MatchConditions = append(s.MatchConditions, p.lose("spec.matchConstraints.objectSelector", wrongSelector(err)))
+		return nil
+	}
+	return m.ObjectSelector
 }
 
 // notEmpty is nil for a selector that selects everything, which is what the API server makes of one that is not set.

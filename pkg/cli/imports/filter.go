@@ -50,11 +50,7 @@ func (p *policy) narrow(s *v1alpha1.ResourceSelector, f placed) (within []string
 		}
 		add("annotation", textOfKey("annotations", key, r.Annotations[key]))
 	}
-	filters, expressions := labelsOf(ptr.Deref(r.Selector, metav1.LabelSelector{}))
-	s.LabelFilters = append(s.LabelFilters, filters...)
-	for _, e := range expressions {
-		add("label", e)
-	}
+	p.narrowLabels(s, r.Selector, at+".selector")
 	if r.NamespaceSelector != nil {
 		text := metav1.FormatLabelSelector(r.NamespaceSelector)
 		if why := unsupported(text); why != "" {
@@ -64,6 +60,40 @@ func (p *policy) narrow(s *v1alpha1.ResourceSelector, f placed) (within []string
 		}
 	}
 	return within
+}
+
+// narrowLabels adds a label selector with wildcards to a selector.
+func (p *policy) narrowLabels(s *v1alpha1.ResourceSelector, by *metav1.LabelSelector, at string) {
+	if err := parseSelector(withoutWildcards(by)); err != nil {
+		s.MatchConditions = append(s.MatchConditions, p.lose(at, wrongSelector(err)))
+		return
+	}
+	filters, expressions := labelsOf(ptr.Deref(by, metav1.LabelSelector{}))
+	s.LabelFilters = append(s.LabelFilters, filters...)
+	for _, e := range expressions {
+		name := unused("label", s.MatchConditions)
+		s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{Name: name, Expression: e})
+	}
+}
+
+// withoutWildcards is what Kyverno parses of a label selector as it is: a label with a wildcard is replaced by one that
+// the object has.
+func withoutWildcards(selector *metav1.LabelSelector) *metav1.LabelSelector {
+	selector = selector.DeepCopy()
+	if selector != nil {
+		maps.DeleteFunc(selector.MatchLabels, func(key, value string) bool { return anyWildcard([]string{key, value}) })
+	}
+	return selector
+}
+
+// parseSelector says why a label selector cannot be parsed. By one that cannot, Kyverno selects nothing.
+func parseSelector(selector *metav1.LabelSelector) error {
+	_, err := metav1.LabelSelectorAsSelector(selector)
+	return err
+}
+
+func wrongSelector(err error) string {
+	return "is no label selector, and Kyverno selects nothing by it: " + err.Error()
 }
 
 // unsupported says why a Cleaner cannot have a selector of namespaces. It is empty when it can.
