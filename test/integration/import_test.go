@@ -190,6 +190,16 @@ func TestImportFromCluster(t *testing.T) {
 	b := newBench(t)
 	b.define("Namespaced", "kyverno.io", "v2", "cleanuppolicies", "CleanupPolicy")
 	b.define("Cluster", "policies.kyverno.io", "v1", "deletingpolicies", "DeletingPolicy")
+	b.define("Namespaced", "policies.kyverno.io", "v1", "policyexceptions", "PolicyException")
+	exception := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "policies.kyverno.io/v1", "kind": "PolicyException", "metadata": map[string]any{"namespace": b.namespace, "name": "keep"},
+		"spec": map[string]any{
+			"policyRefs":      []any{map[string]any{"kind": "DeletingPolicy", "name": "ephemeral-configmaps"}},
+			"matchConditions": []any{map[string]any{"name": "kept", "expression": "object.metadata.name == 'kept'"}},
+		},
+	}}
+	must(t, b.user.Create(t.Context(), exception))
+	t.Cleanup(func() { _ = b.user.Delete(context.Background(), exception) })
 	for _, file := range []string{"kyverno.yaml", "kube-janitor.yaml", "k8s-cleaner.yaml"} {
 		for document := range strings.SplitSeq(strings.ReplaceAll(b.importSource(file), "namespace: janitor", "namespace: "+b.namespace), "---\n") {
 			var u unstructured.Unstructured
@@ -213,6 +223,7 @@ func TestImportFromCluster(t *testing.T) {
 			"name: kyverno-ttl\n",
 			"# From CleanupPolicy temporary-configmaps of Kyverno, cleanuppolicy/" + b.namespace + "/temporary-configmaps:1\n",
 			"# From DeletingPolicy ephemeral-configmaps of Kyverno, ", "object.metadata.name.matches('^tmp-vi.$')",
+			"expression: '!((object.metadata.name == ''kept''))'\n",
 		},
 		"kube-janitor": {
 			"# From rule temporary of kube-janitor, configmap/" + b.namespace + "/kube-janitor:",

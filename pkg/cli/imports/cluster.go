@@ -59,13 +59,14 @@ func (j *job) listCleaners(ctx context.Context, api *cluster.Client) (all []mani
 
 // policyKinds are the kinds of Kyverno's policies that delete, by group.
 var policyKinds = map[string][]string{
-	"kyverno.io":          {"cleanuppolicies", "clustercleanuppolicies"},
-	"policies.kyverno.io": {"deletingpolicies", "namespaceddeletingpolicies"},
+	"kyverno.io":  {"cleanuppolicies", "clustercleanuppolicies"},
+	deletingGroup: {"deletingpolicies", "namespaceddeletingpolicies"},
 }
 
-// listPolicies reads them in the version that the cluster prefers, and the objects with Kyverno's label.
+// listPolicies reads them, and the exceptions to them, in the version that the cluster prefers, and the objects with
+// Kyverno's label.
 func (j *job) listPolicies(ctx context.Context, api *cluster.Client) (all []manifest.Source, err error) {
-	for _, group := range []string{"kyverno.io", "policies.kyverno.io"} {
+	for _, group := range []string{"kyverno.io", deletingGroup} {
 		var served metav1.APIGroup
 		err := api.Read(ctx, "/apis/"+group, &served)
 		if apierrors.IsNotFound(err) {
@@ -74,13 +75,11 @@ func (j *job) listPolicies(ctx context.Context, api *cluster.Client) (all []mani
 		if err != nil {
 			return nil, cluster.RequestError("reading the versions of "+group, err)
 		}
-		for _, plural := range policyKinds[group] {
-			found, err := listServed(ctx, api, &served, plural)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, found...)
+		found, err := listGroup(ctx, api, &served)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, found...)
 	}
 	if len(all) > 0 {
 		filters, err := j.listFilters(ctx, api)
@@ -91,6 +90,22 @@ func (j *job) listPolicies(ctx context.Context, api *cluster.Client) (all []mani
 	}
 	labelled, err := j.listLabelled(ctx, api)
 	return append(all, labelled...), err
+}
+
+// listGroup reads the policies of a group, and the exceptions where there are policies that heed them.
+func listGroup(ctx context.Context, api *cluster.Client, group *metav1.APIGroup) (all []manifest.Source, err error) {
+	for _, plural := range policyKinds[group.Name] {
+		found, err := listServed(ctx, api, group, plural)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	if group.Name != deletingGroup || len(all) == 0 {
+		return all, nil
+	}
+	exceptions, err := listServed(ctx, api, group, "policyexceptions")
+	return append(all, exceptions...), err
 }
 
 // listServed reads a kind in the first version of its group that has it: the versions of a group may have different

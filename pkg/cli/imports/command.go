@@ -91,6 +91,8 @@ type job struct {
 	kinds *kinds
 	// filters are Kyverno's resourceFilters.
 	filters []resourceFilter
+	// exceptions are Kyverno's PolicyExceptions.
+	exceptions []*exception
 	// names are those of the Cleaners so far.
 	names map[string]int
 }

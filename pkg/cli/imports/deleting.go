@@ -18,6 +18,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 )
 
+// deletingGroup is the group of DeletingPolicies and of the exceptions to them.
+const deletingGroup = "policies.kyverno.io"
+
 // deletingPolicy is what is read of Kyverno's DeletingPolicy.
 type deletingPolicy struct {
 	Metadata struct{ Name, Namespace string }
@@ -91,6 +94,7 @@ func (j *job) deleting(d *manifest.Document) *v1alpha1.Cleaner {
 			selectors[s].MatchConditions = append(selectors[s].MatchConditions, named)
 		}
 	}
+	p.except(selectors, of.Spec.Variables)
 	holes := p.unknown(of.Spec)
 	for s := range selectors {
 		selectors[s].MatchConditions = append(selectors[s].MatchConditions, holes...)

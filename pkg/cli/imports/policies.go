@@ -27,6 +27,7 @@ func (j *job) policies(docs []*manifest.Document) (drafts []*draft, err error) {
 	}
 	found := false
 	j.readFilters(docs)
+	j.readExceptions(docs)
 	for _, d := range docs {
 		if c, is := j.policy(d); is {
 			found = true
@@ -47,7 +48,7 @@ func isPolicy(d *manifest.Document) bool {
 	switch group, _, _ := strings.Cut(d.APIVersion(), "/"); group {
 	case "kyverno.io":
 		return d.Kind() == "CleanupPolicy" || d.Kind() == "ClusterCleanupPolicy"
-	case "policies.kyverno.io":
+	case deletingGroup:
 		return d.Kind() == "DeletingPolicy" || d.Kind() == "NamespacedDeletingPolicy"
 	}
 	return false
