@@ -117,8 +117,8 @@ func (f *Finder) lacks(name graph.Name) string {
 	return f.makes(name)
 }
 
-// makes says who may make Pods that an object selects: a custom resource, whose controller labels them with its name and
-// makes none while it is hibernated, or a program that has the right to. Empty when nobody is known to.
+// makes says who may make Pods that an object selects: a custom resource, whose controller labels them with its name
+// and makes none while it is hibernated, or a program that has the right to. Empty when nobody is known to.
 func (f *Finder) makes(name graph.Name) string {
 	for _, value := range f.graph.AskedFor(name) {
 		if maker, is := f.graph.Custom(name.Namespace, value); is {
