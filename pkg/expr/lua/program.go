@@ -36,14 +36,21 @@ func Compile(source string) (*Program, error) {
 		)
 	}
 	var proto *gopher.FunctionProto
-	if err := caught("the compiler", func() error {
+	err := caught("the compiler", func() error {
 		statements, err := parseNested(source)
 		if err == nil {
 			proto, err = gopher.Compile(statements, chunkName)
 		}
-		return err
-	}); err != nil {
-		return nil, syntaxError(source, err)
+		if err != nil {
+			return syntaxError(source, err)
+		}
+		return nil
+	})
+	if panicked := (*ScriptError)(nil); errors.As(err, &panicked) {
+		err = faultAt(source, 1, 0, panicked.Error())
+	}
+	if err != nil {
+		return nil, err
 	}
 	// A chunk takes arguments, and for those the interpreter makes a table on every call, which no name reaches.
 	proto.IsVarArg &^= gopher.VarArgNeedsArg
@@ -122,7 +129,8 @@ func parseFault(source string, err *parse.Error) *SyntaxError {
 	if start := column - len(err.Token); start >= 0 && strings.HasPrefix(text[min(start, len(text)):], err.Token) {
 		column = start + 1
 	}
-	above := strings.Join(strings.Split(source, "\n")[:err.Pos.Line-1], "\n")
+	lines := strings.Split(source, "\n") // the parser counts a lone \r as the end of a line, too
+	above := strings.Join(lines[:min(len(lines), err.Pos.Line-1)], "\n")
 	before := above + "\n" + text[:max(0, min(column-1, len(text)))]
 	message := fmt.Sprintf("%s near '%s'", err.Message, err.Token) + misspelled(source, before, err.Token)
 	return faultAt(source, err.Pos.Line, column, message)

@@ -62,7 +62,7 @@ func TestCompileAcceptsWhatIsSloppyButLegal(t *testing.T) {
 func FuzzCompile(f *testing.F) {
 	for _, seed := range []string{
 		"function evaluate() return {matching=true} end", "x = ((((1))))", "local a <", "[==[", "--[[", "'\\", "\xff",
-		"for i=1,2 do break end", "goto a", "a.b.c:d{}[[x]]'y'", "x = 0x", "return ...", "x = 1e",
+		"for i=1,2 do break end", "goto a", "a.b.c:d{}[[x]]'y'", "x = 0x", "return ...", "x = 1e", "a\r\r\rb c",
 	} {
 		f.Add(seed)
 	}
