@@ -39,13 +39,16 @@ func readsQuantity(function string) bool { return function == "quantity" || func
 // an e means nothing.
 var hugeExponent = regexp.MustCompile(`^[-+]?[0-9.]*[eE][-+]?0*[1-9][0-9]{3}`)
 
+// quantityForm is the form of all quantities: k8s.io/apimachinery/pkg/api/resource refuses what has another one.
+var quantityForm = regexp.MustCompile(`^[-+]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*$`)
+
 // shortNumber refuses numbers such as "1e1000000000": Kubernetes' parser writes them out, and takes minutes. It may be
-// an object that says so, and not the expression. To isQuantity they are no quantities: a question has no error.
+// an object that says so, and not the expression. To isQuantity, a long text of another form is no quantity.
 func shortNumber(function string, apply func([]ref.Val) ref.Val) func([]ref.Val) ref.Val {
 	return func(args []ref.Val) ref.Val {
 		text, _ := args[0].(types.String)
 		switch isLong := len(text) > maxNumber || hugeExponent.MatchString(string(text)); {
-		case isLong && function == "isQuantity":
+		case isLong && function == "isQuantity" && !quantityForm.MatchString(string(text)):
 			return types.False
 		case isLong:
 			return types.NewErr("a quantity is too long or has too large an exponent to be read")

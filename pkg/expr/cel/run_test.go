@@ -71,9 +71,9 @@ func TestExpressions(t *testing.T) {
 		{"optional index", "object.metadata.?labels[?'a.b/c'].hasValue() && !object.spec.list[?9].hasValue()"},
 		{"quantity", "quantity(object.spec.cpu).isGreaterThan(quantity('1')) && isQuantity('1Gi') && !isQuantity('x')"},
 		{"no quantities", "['preview-9', 'review-1', 'release-1', 'team-e-1', 'preview9', 'e1000', '', '1ex1000'].all(t, !isQuantity(t))"},
-		{"no quantities, of constants", "!isQuantity('preview-9') && !isQuantity('1e1000000000') && !isQuantity('-1E+0001000')"},
+		{"no quantities, of constants", "!isQuantity('preview-9') && !isQuantity('1e1000-x')"},
 		{"quantities of any case", "['1e3', '1E-3', '1e+03', '1e0001', '-.5Ki', '12'].all(t, isQuantity(t))"},
-		{"too large to be read as a quantity", "['1e1000000000', '1E+9999'].all(t, !isQuantity(t)) && !isQuantity(lists.range(200).map(i, '1').join())"},
+		{"no quantity, and long", "!isQuantity(lists.range(200).map(i, 'a').join()) && !isQuantity(lists.range(200).map(i, '1').join('-'))"},
 		{"matches", "object.spec.text.matches('^h.*o$') && !object.spec.text.matches('x')"},
 		{"find", "object.spec.text.find('l+') == 'll' && object.spec.text.findAll('[a-z]', 2) == ['h', 'e']"},
 		{"a pattern that is not known beforehand", "object.spec.text.matches('^' + object.spec.text) && object.spec.text.find(object.spec.text) == 'hello'"},
@@ -122,6 +122,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			`condition "c": line 1, column 12: no such key: ` + strings.Repeat("hello", 78)[:387] + "..." + missing,
 		},
 		{"no quantity", "quantity('preview-9').isGreaterThan(quantity('1'))", `condition "c": line 1, column 9: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
+		{"huge number that may be a quantity", "isQuantity('1e1000000000')", `condition "c": line 1, column 11: a quantity is too long or has too large an exponent to be read`},
+		{"long number that may be a quantity", "isQuantity(lists.range(200).map(i, '1').join())", `condition "c": line 1, column 11: a quantity is too long or has too large an exponent to be read`},
 		{"hostile quantity", "quantity('1e1000000000').isGreaterThan(quantity('1'))", `condition "c": line 1, column 9: a quantity is too long or has too large an exponent to be read`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
