@@ -155,6 +155,9 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 			found.Confidence = v1alpha1.ConfidenceWeak
 			found.Reason += ", but " + why
 		}
+		if c.row.pods {
+			f.doubtMakers(found)
+		}
 	}
 	return found
 }

@@ -28,7 +28,17 @@ func (n *notes) commands(o *object.Parts) {
 }
 
 // commandOf are the words in the commands of a container that could be names: in its own, its hooks and its probes.
-func commandOf(container object.JSON) (words []string) {
+func commandOf(container object.JSON) []string { return wordsIn(textsOf(container)) }
+
+func wordsIn(texts []string) (words []string) {
+	for _, text := range texts {
+		words = append(words, strings.FieldsFunc(text, isBetweenNames)...)
+	}
+	return words
+}
+
+// textsOf are the elements of the commands of a container, of its hooks and of its probes.
+func textsOf(container object.JSON) (texts []string) {
 	for _, path := range [][]string{
 		{"command"},
 		{"args"},
@@ -39,10 +49,10 @@ func commandOf(container object.JSON) (words []string) {
 		{"livenessProbe", "exec", "command"},
 	} {
 		for text := range container.At(path...).Elements() {
-			words = append(words, strings.FieldsFunc(text.Text(), isBetweenNames)...)
+			texts = append(texts, text.Text())
 		}
 	}
-	return words
+	return texts
 }
 
 // waits takes note of the words in the texts of containers that wait for a Job: kubectl wait job/migrate, or the
@@ -54,18 +64,19 @@ func (f *Finder) waits(o *object.Parts) {
 	f.Table.EachTemplate(o, func(_, spec object.JSON) {
 		for _, list := range []string{"initContainers", "containers"} {
 			for container := range spec.Field(list).Elements() {
-				f.waitsFor(o, commandOf(container), variablesOf(container))
+				f.waitsFor(o, textsOf(container), variablesOf(container))
 			}
 		}
 	})
 }
 
-func (n *notes) waitsFor(o *object.Parts, command, variables []string) {
-	words := slices.Concat(command, variables)
+func (n *notes) waitsFor(o *object.Parts, texts, variables []string) {
+	words := slices.Concat(wordsIn(texts), variables)
 	begins := func(begin string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, begin) })
 	}
-	if !begins("job") && !begins("ob.") && !slices.Contains(words, "ob") { // a capital ends a word: Job, Job.v1.batch
+	isJob := func(text string) bool { return slices.ContainsFunc(wordsIn([]string{strings.ToLower(text)}), isJobs) }
+	if !begins("job") && !slices.ContainsFunc(texts, isJob) { // kubectl takes Job.v1.batch, too
 		return
 	}
 	in := o.Namespace
@@ -79,6 +90,8 @@ func (n *notes) waitsFor(o *object.Parts, command, variables []string) {
 		}
 	}
 }
+
+func isJobs(word string) bool { return strings.HasPrefix(word, "job") }
 
 // anyNamespace stands for all namespaces.
 const anyNamespace = "*"

@@ -127,9 +127,9 @@ PodDisruptionBudget shop/user Unused
 Role hub/spawner Cascading
 RoleBinding hub/spawner Unused`,
 	},
-	"budgets when Roles may not be read": {
-		cluster: of("policy/v1 PodDisruptionBudget shop/user", "", "spec: {selector: {matchLabels: {app: user}}}"), unread: []string{"Role"},
-		want: "PodDisruptionBudget shop/user Unused weak",
+	"budgets and Services when Roles may not be read": {
+		cluster: cluster(of("policy/v1 PodDisruptionBudget shop/user", "", "spec: {selector: {matchLabels: {app: user}}}"), of("v1 Service shop/user", "", "spec: {selector: {app: user}}")), unread: []string{"Role"},
+		want: "Service shop/user Unused unknown\nPodDisruptionBudget shop/user Unused unknown",
 	},
 	"policies": {
 		cluster: cluster(of("v1 Pod shop/web", "labels: {app: web}"),

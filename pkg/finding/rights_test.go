@@ -98,10 +98,10 @@ var rightScenarios = map[string]scenario{
 			of("apps/v1 Deployment ops/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: ['kubectl wait -n team job/done']}]}}}")),
 		want: "Job shop/done Finished weak\nJob shop/mig Finished weak\nJob shop/own Finished\nJob team/done Finished weak",
 	},
-	"Jobs that texts name as Job or jobs.batch": {
+	"Jobs that texts name with capitals": {
 		cluster: cluster(doneIn("shop", "team", "ops"),
 			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [kubectl wait Job.v1.batch done]}]}}}"),
-			of("apps/v1 Deployment team/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [kubectl wait Job/done]}]}}}")),
+			of("apps/v1 Deployment team/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [kubectl wait JOBS.batch/done]}]}}}")),
 		want: "Job ops/done Finished\nJob shop/done Finished weak\nJob team/done Finished weak",
 	},
 	"what a CronJob may scale, by a ClusterRole": {

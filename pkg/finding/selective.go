@@ -104,8 +104,16 @@ func (f *Finder) selects(o *object.Parts, value object.JSON) *candidate {
 			found.Confidence = v1alpha1.ConfidenceWeak
 			found.Reason += ", but " + why
 		}
+		f.doubtMakers(&found)
 		return &found
 	}}
+}
+
+// doubtMakers makes a finding of what selects Pods Unknown where it cannot be read who may make them.
+func (f *Finder) doubtMakers(found *Finding) {
+	if unread := f.unreadOf(roles); len(unread) > 0 {
+		found.doubt(unread, "who may make such Pods")
+	}
 }
 
 // lacks says why what an object's selector asks for may still come: a Pod or template differs only in one label, or a
@@ -127,9 +135,6 @@ func (f *Finder) makes(name graph.Name) string {
 	}
 	if f.makers[name.Namespace] {
 		return "a role lets somebody make Pods in the namespace"
-	}
-	if len(f.unreadOf(roles)) > 0 {
-		return "a role may let somebody make such Pods, and Roles could not be read"
 	}
 	if unread := slices.DeleteFunc(f.unreadOf(f.Table.CustomKinds()...), f.isElsewhere); len(unread) > 0 {
 		return "a " + unread[0].Kind.String() + " may make such Pods, and these could not be read"

@@ -37,18 +37,25 @@ func (f *Finder) mayBeStarted(name graph.Name) string {
 
 // doubtIdle makes a finding of what is idle Weak if somebody may start it, and Unknown where rights could not be read.
 func (f *Finder) doubtIdle(found *Finding) {
-	if found == nil || found.Confidence != v1alpha1.ConfidenceCertain {
-		return
-	}
-	if why := f.mayBeStarted(nameOf(found)); why != "" {
-		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason += ", but " + why
+	if found == nil {
 		return
 	}
 	if unread := f.unreadOf(rbacKinds...); len(unread) > 0 {
-		found.Unknown, found.Confidence = append(found.Unknown, unread...), ""
-		found.Reason += ", but nobody can tell who may start it"
+		found.doubt(unread, "who may start it")
+		return
 	}
+	if why := f.mayBeStarted(nameOf(found)); why != "" && found.Confidence == v1alpha1.ConfidenceCertain {
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason += ", but " + why
+	}
+}
+
+// doubt makes a finding Unknown: what could not be read may show otherwise.
+func (f *Finding) doubt(unread []Unread, what string) {
+	if len(f.Unknown) == 0 {
+		f.Reason += ", but nobody can tell " + what
+	}
+	f.Unknown, f.Confidence = append(f.Unknown, unread...), ""
 }
 
 // at are who has a right to an object.
