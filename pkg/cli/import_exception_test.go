@@ -22,7 +22,7 @@ func TestImportOfExceptions(t *testing.T) {
 			"  policyRefs: [{name: other, kind: DeletingPolicy}, {name: a, kind: %s}]\n  matchConditions: %s\n"
 		both = "ConfigMap/ns/a ConfigMap/ns/b"
 		is   = "warning: a: the PolicyException team/keep "
-		now  = is + "is carried over as it is now, as the condition not-excepted: "
+		now  = is + "is carried over as it is now, as a matchCondition: "
 	)
 	for name, test := range map[string]struct{ version, kind, conditions, selected, says string }{
 		"v1":         {"v1", "DeletingPolicy", "[{name: b, expression: \"object.metadata.name == 'b'\"}]", "ConfigMap/ns/a", now},
@@ -36,8 +36,9 @@ func TestImportOfExceptions(t *testing.T) {
 		"what CEL here lacks": {
 			"v1", "DeletingPolicy", "[{name: b, expression: \"resource.Get('v1', 'configmaps', 'a', 'b').data.x == 'y'\"}]", "", is + "is not carried over: ",
 		},
-		"of a wrong type":   {"v1", "DeletingPolicy", "{name: b}", "", is + "is not carried over: it cannot be read"},
-		"of another policy": {"v1", "ValidatingPolicy", "[]", both, ""},
+		"of a wrong type":               {"v1", "DeletingPolicy", "{name: b}", "", is + "is not carried over: it cannot be read"},
+		"whose policies cannot be read": {"v1", "[x]", "[]", "", is + "is not carried over: it cannot be read"},
+		"of another policy":             {"v1", "ValidatingPolicy", "[]", both, ""},
 	} {
 		selected, got := imported(t, policy+fmt.Sprintf(exception, test.version, test.kind, test.conditions), configMapA)
 		code := codes.ExitDone

@@ -31,6 +31,11 @@ func (j *job) tellDifferences(from source, written []*draft) {
 		j.differsAll(fmt.Sprintf("schedules are in UTC; %s takes the time zone of its Pod: if that is another one, set spec.timeZone",
 			from.title))
 	}
+	isExcepted := func(d *draft) bool { return strings.HasSuffix(d.from.Kind(), "DeletingPolicy") }
+	if len(j.exceptions) == 0 && slices.ContainsFunc(written, isExcepted) {
+		j.differsAll("a PolicyException keeps objects from a DeletingPolicy; none was found to import: if you use them, import them " +
+			"together with the policies")
+	}
 	for _, kind := range []string{"CleanupPolicy", "NamespacedDeletingPolicy"} {
 		if slices.ContainsFunc(written, func(d *draft) bool { return d.from.Kind() == kind }) {
 			j.differsAll(fmt.Sprintf("a %s belongs to a namespace, and a Cleaner to none: whoever may create Cleaners can choose objects "+

@@ -36,7 +36,7 @@ func (j *job) readExceptions(docs []*manifest.Document) {
 		e := &exception{}
 		e.wrong = json.Unmarshal(d.Raw, e) // what is of the right type is read
 		if e.wrong != nil {
-			j.unreadable(d, 0, e.wrong, ": the policies that it names select nothing")
+			j.unreadable(d, 0, e.wrong, ": it may name any policy, so all of them select nothing")
 		}
 		j.exceptions = append(j.exceptions, e)
 	}
@@ -45,7 +45,7 @@ func (j *job) readExceptions(docs []*manifest.Document) {
 // except takes what exceptions name out of the selectors.
 func (p *policy) except(selectors []v1alpha1.ResourceSelector, variables []celCondition) {
 	for _, e := range p.exceptions {
-		if !slices.Contains(e.Spec.PolicyRefs, struct{ Name, Kind string }{p.d.Name(), p.d.Kind()}) {
+		if e.wrong == nil && !slices.Contains(e.Spec.PolicyRefs, struct{ Name, Kind string }{p.d.Name(), p.d.Kind()}) {
 			continue
 		}
 		condition := p.excepted(e, variables)
@@ -75,8 +75,8 @@ func (p *policy) excepted(e *exception, variables []celCondition) v1alpha1.Match
 		_, cause, _ := strings.Cut(first, "): ")
 		return p.lose("", what+"is not carried over: "+cause)
 	}
-	p.lost(p.d, "", what+"is carried over as it is now, as the condition "+condition.Name+
-		": a Cleaner does not see its changes, nor exceptions that are added",
+	p.lost(p.d, "", what+"is carried over as it is now, as a matchCondition: "+
+		"a Cleaner does not see its changes, nor exceptions that are added",
 		"change the Cleaner when an exception of this policy is changed, added or removed")
 	return condition
 }

@@ -27,8 +27,8 @@ import (
 // matches (configuration.ToFilter in Kyverno 1.15). Each part is a pattern with wildcards.
 type resourceFilter struct {
 	group, kind, subresource, namespace, name string
-	// outside is true when it names no namespace: then it names no Namespace by that part.
-	outside bool
+	// noNamespace is true when its second part is empty: then it matches no Namespace by that object's own name.
+	noNamespace bool
 }
 
 // usualFilters are those of Kyverno's Helm chart, for what a policy may delete besides Kyverno's own objects.
@@ -46,12 +46,12 @@ func parseFilters(text string) (filters []resourceFilter) {
 	for _, element := range bracketed.FindAllString(text, -1) {
 		parts := [3]string{}
 		copy(parts[:], strings.Split(strings.Trim(element, "[]"), ","))
-		outside := strings.TrimSpace(parts[1]) == ""
+		noNamespace := strings.TrimSpace(parts[1]) == ""
 		for i, part := range parts {
 			parts[i] = cmp.Or(strings.TrimSpace(part), "*")
 		}
 		f := kindOfFilter(parts[0])
-		f.namespace, f.name, f.outside = parts[1], parts[2], outside
+		f.namespace, f.name, f.noNamespace = parts[1], parts[2], noNamespace
 		filters = append(filters, f)
 	}
 	return filters
@@ -137,7 +137,7 @@ func filteredBy(filters []resourceFilter, s *v1alpha1.ResourceSelector) (conditi
 	isNamespace := guard.IsNamespace(s.Group, s.Kind)
 	var namespaces, all []string
 	for _, f := range filters {
-		if isNamespace && !f.outside {
+		if isNamespace && !f.noNamespace {
 			f.name = "*" // Kyverno takes a Namespace to be in itself, whatever the name
 		}
 		switch {
