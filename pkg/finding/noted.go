@@ -72,15 +72,15 @@ func (f *Finder) waits(o *object.Parts) {
 
 func (n *notes) waitsFor(o *object.Parts, texts, variables []string) {
 	words := slices.Concat(wordsIn(texts), variables)
-	begins := func(begin string) bool {
+	begins := func(words []string, begin string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, begin) })
 	}
-	isJob := func(text string) bool { return slices.ContainsFunc(wordsIn([]string{strings.ToLower(text)}), isJobs) }
-	if !begins("job") && !slices.ContainsFunc(texts, isJob) { // kubectl takes Job.v1.batch, too
+	lower := wordsIn([]string{strings.ToLower(strings.Join(texts, " "))}) // kubectl takes Job.v1.batch, too
+	if !begins(words, "job") && !begins(lower, "job") {
 		return
 	}
 	in := o.Namespace
-	if begins("-n") || begins("--namespace") {
+	if begins(words, "-n") || begins(words, "--namespace") {
 		in = anyNamespace
 	}
 	for _, word := range words {
@@ -90,8 +90,6 @@ func (n *notes) waitsFor(o *object.Parts, texts, variables []string) {
 		}
 	}
 }
-
-func isJobs(word string) bool { return strings.HasPrefix(word, "job") }
 
 // anyNamespace stands for all namespaces.
 const anyNamespace = "*"
