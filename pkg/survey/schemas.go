@@ -47,7 +47,7 @@ var publishPause = 500 * time.Millisecond
 
 // document is what was learned from one document.
 type document struct {
-	// url has the hash of the document in it.
+	// url has the hash of the document in it. Empty, the document is read again.
 	url     string
 	sources []graph.Source
 }
@@ -159,7 +159,7 @@ func (s *Schemas) document(
 	s.mu.Lock()
 	known, ok := s.kept[path]
 	s.mu.Unlock()
-	if ok && known.url == url && strings.Contains(url, "?hash=") { // it is unknown whether another has changed
+	if ok && url != "" && known.url == url {
 		return known, nil
 	}
 	if url == "" {
@@ -176,6 +176,9 @@ func (s *Schemas) document(
 		return document{}, err
 	}
 	sources, err := learnDocument(body)
+	if !apiserver.IsHashOf(url, body) {
+		url = "" // it is unknown whether another document is there the next time
+	}
 	return document{url, sources}, err
 }
 

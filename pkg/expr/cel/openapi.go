@@ -45,9 +45,9 @@ func (s *Schemas) find(gvk schema.GroupVersionKind, url string) *spec.Schema {
 	return nil
 }
 
-// keep keeps a schema whose URL has the hash of its document. It is unknown whether another has changed.
+// keep keeps a schema. Its URL must have the hash of its document: it is unknown whether another has changed.
 func (s *Schemas) keep(gvk schema.GroupVersionKind, url string, found *spec.Schema) {
-	if s == nil || !strings.Contains(url, "?hash=") {
+	if s == nil {
 		return
 	}
 	s.mu.Lock()
@@ -104,7 +104,7 @@ func (p *Published) Schema(ctx context.Context, gvk schema.GroupVersionKind) (*s
 		return nil, err
 	}
 	found := Resolve(published, gvk)
-	if found != nil {
+	if found != nil && apiserver.IsHashOf(url, published) {
 		p.schemas.keep(gvk, url, found)
 	}
 	return found, nil

@@ -4,6 +4,7 @@
 package cel
 
 import (
+	"crypto/sha512"
 	"fmt"
 	"net/http"
 	"strings"
@@ -15,34 +16,53 @@ import (
 
 // What was read is kept as long as the cluster publishes it under the same hash. Without a hash that is unknown.
 func TestSchemasAreKept(t *testing.T) {
-	query, documents := "?hash=A", 0
+	published, listed, hashed, documents := "", "", true, 0
+	document := func(field string) string {
+		return `{"components":{"schemas":{"Thing":{"type":"object","properties":{"` + field + `":{"type":"string"}},
+			"x-kubernetes-group-version-kind":[{"group":"example.com","kind":"Thing","version":"v1"}]}}}}`
+	}
+	uri := func(field string) string {
+		return fmt.Sprintf("/openapi/v3/apis/example.com/v1?hash=%X", sha512.Sum512([]byte(document(field))))
+	}
 	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/openapi/v3" {
-			_, _ = fmt.Fprintf(w, `{"paths":{"apis/example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/example.com/v1%s"}}}`, query)
-			return
+		switch listed := uri(listed); {
+		case r.URL.Path == "/openapi/v3" && hashed:
+			_, _ = fmt.Fprintf(w, `{"paths":{"apis/example.com/v1":{"serverRelativeURL":%q}}}`, listed)
+		case r.URL.Path == "/openapi/v3":
+			_, _ = fmt.Fprint(w, `{"paths":{"apis/example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/example.com/v1"}}}`)
+		case r.URL.RawQuery != "" && r.URL.RequestURI() != uri(published): // as kube-openapi's handler3 does
+			http.Redirect(w, r, uri(published), http.StatusMovedPermanently)
+		default:
+			documents++
+			_, _ = fmt.Fprint(w, document(published))
 		}
-		documents++
-		_, _ = fmt.Fprintf(w, `{"components":{"schemas":{"Thing":{"type":"object","properties":{"field%d":{"type":"string"}},
-			"x-kubernetes-group-version-kind":[{"group":"example.com","kind":"Thing","version":"v1"}]}}}}`, documents)
 	})
 	kept := &Schemas{}
 	for _, test := range []struct {
-		name, query string
-		schemas     *Schemas
-		want        int
+		name              string
+		published, listed string
+		hashed            bool
+		schemas           *Schemas
+		want              string
+		documents         int
 	}{
-		{"the first", "?hash=A", kept, 1},
-		{"the same", "?hash=A", kept, 1},
-		{"another", "?hash=B", kept, 2},
-		{"back again", "?hash=A", kept, 3},
-		{"without a hash", "", kept, 4},
-		{"still without", "", kept, 5},
-		{"nothing is kept", "?hash=A", nil, 6},
+		{"the first", "a", "a", true, kept, "a", 1},
+		{"the same", "a", "a", true, kept, "a", 1},
+		{"another", "b", "b", true, kept, "b", 2},
+		{"a list that lags behind", "c", "a", true, kept, "c", 3},
+		{"back again", "a", "a", true, kept, "a", 4},
+		{"still the same", "a", "a", true, kept, "a", 4},
+		{"without a hash", "a", "a", false, kept, "a", 5},
+		{"still without", "a", "a", false, kept, "a", 6},
+		{"nothing is kept", "a", "a", true, nil, "a", 7},
 	} {
-		query = test.query
+		published, listed, hashed = test.published, test.listed, test.hashed
 		found, err := test.schemas.At(client).Schema(t.Context(), schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"})
-		if err != nil || found == nil || documents != test.want {
-			t.Errorf("%s: after %d documents there is %v, %v", test.name, documents, found, err)
+		if err != nil || found == nil || documents != test.documents {
+			t.Fatalf("%s: after %d documents there is %v, %v", test.name, documents, found, err)
+		}
+		if _, is := found.Properties[test.want]; !is {
+			t.Errorf("%s: the schema has not the field %s: %v", test.name, test.want, found.Properties)
 		}
 	}
 }

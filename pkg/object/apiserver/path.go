@@ -4,6 +4,7 @@
 package apiserver
 
 import (
+	"crypto/sha512"
 	"fmt"
 	"net/url"
 	"strings"
@@ -41,6 +42,14 @@ func CheckSchemaURI(gv schema.GroupVersion, uri string) error {
 	return apierrors.NewBadRequest(fmt.Sprintf(
 		"nothing was sent to the API server: it says that the schemas of %s are at %q, where no schemas are", gv, uri,
 	))
+}
+
+// IsHashOf reports whether the URI of a document names this very content: its hash parameter is the SHA-512 of the
+// content, as kube-openapi's handler3 writes it. The API server's list of documents may be a second behind them. Then
+// it answers the URI of an old document with a new one, which must not be kept under that URI: a schema can come back.
+func IsHashOf(uri string, content []byte) bool {
+	parsed, err := url.Parse(uri)
+	return err == nil && parsed.Query().Get("hash") == fmt.Sprintf("%X", sha512.Sum512(content))
 }
 
 // CheckSegment says why a text of a user's cannot be the name of an object, a namespace, a kind, a group or a version.

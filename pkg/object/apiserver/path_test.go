@@ -84,3 +84,15 @@ func TestSchemasAreNowhereElse(t *testing.T) {
 		}
 	}
 }
+
+func TestIsHashOf(t *testing.T) {
+	t.Parallel()
+	const empty = "CF83E1357EEFB8BDF1542850D66D8007D620E4050B5715DC83F4A921D36CE9CE47D0D13C5D85F2B0FF8318D2877EEC2F63B931BD47417A81A538327AF927DA3E"
+	for uri, want := range map[string]bool{
+		"/openapi/v3/api/v1?hash=" + empty: true, "/openapi/v3/api/v1?hash=A": false, "/openapi/v3/api/v1": false, "%": false, "": false,
+	} {
+		if IsHashOf(uri, nil) != want {
+			t.Errorf("%q is taken for the hash of nothing: %t", uri, !want)
+		}
+	}
+}
