@@ -30,7 +30,7 @@ type overlap struct {
 	words   string
 }
 
-// overlapWords says with which other Cleaner this one certainly acts on the same objects. Empty when with none. It asks
+// overlapWords says with which other Cleaner this one acts on the same objects. Empty when with none. It asks
 // again only when a Cleaner that acts has changed.
 func (r *CleanerReconciler) overlapWords(
 	ctx context.Context,
@@ -67,7 +67,7 @@ func (a *acting) words(cleaner *v1alpha1.Cleaner) string {
 		if name == cleaner.Name {
 			continue
 		}
-		if wide, _, _ := v1alpha1.Overlap(cleaner, other); wide == nil {
+		if kind, _ := v1alpha1.Overlap(cleaner, other); kind == "" {
 			continue
 		}
 		if others++; first == "" || name < first {
@@ -78,9 +78,9 @@ func (a *acting) words(cleaner *v1alpha1.Cleaner) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf(" Mind: it acts on the same objects as Cleaner %s; see kubectl cleaner doctor.", first)
+		return fmt.Sprintf(" Mind: it can act on the same objects as Cleaner %s; see kubectl cleaner doctor.", first)
 	}
-	return fmt.Sprintf(" Mind: it acts on the same objects as Cleaner %s and %d more; see kubectl cleaner doctor.", first, others-1)
+	return fmt.Sprintf(" Mind: it can act on the same objects as Cleaner %s and %d more; see kubectl cleaner doctor.", first, others-1)
 }
 
 // keep takes note of a Cleaner as it is now, and returns those that overlap, or did.
@@ -140,7 +140,7 @@ func (a *acting) overlapping(one *v1alpha1.Cleaner) (names []string) {
 		return nil
 	}
 	for name, other := range a.cleaners {
-		if wide, _, _ := v1alpha1.Overlap(one, other); wide != nil && name != one.Name {
+		if kind, _ := v1alpha1.Overlap(one, other); kind != "" && name != one.Name {
 			names = append(names, name)
 		}
 	}

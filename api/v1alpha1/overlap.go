@@ -13,45 +13,71 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Covers returns the kind of which two Cleaners certainly act on the same objects: a selector of c selects whatever one
-// of the other selects. It is empty when that is not certain, which says nothing about whether they have objects in
-// common, and when one of the two only reports.
-func (c *Cleaner) Covers(other *Cleaner) (kind string) {
-	if c.EffectiveAction() == ActionScan || other.EffectiveAction() == ActionScan ||
-		c.Spec.ResourcePolicySet.AggregatedSelection != "" {
-		return ""
+// Overlap returns the kind of objects on which two Cleaners both act, as far as their selectors show it. Wide is the
+// one that selects all of them that the other one selects. It is nil when they have only some of them in common. The
+// kind is empty when nothing shows that they have any, which is no proof, and when one of the two only reports.
+func Overlap(one, other *Cleaner) (kind string, wide *Cleaner) {
+	if one.EffectiveAction() == ActionScan || other.EffectiveAction() == ActionScan {
+		return "", nil
 	}
-	for i := range other.Spec.ResourcePolicySet.ResourceSelectors {
-		narrow := &other.Spec.ResourcePolicySet.ResourceSelectors[i]
-		for j := range c.Spec.ResourcePolicySet.ResourceSelectors { // by reference: a selector is large
-			if c.Spec.ResourcePolicySet.ResourceSelectors[j].covers(narrow) {
-				return narrow.Kind
+	for i := range one.Spec.ResourcePolicySet.ResourceSelectors { // by reference: a selector is large
+		for j := range other.Spec.ResourcePolicySet.ResourceSelectors {
+			a := choice{&one.Spec.ResourcePolicySet.ResourceSelectors[i], one.Spec.ResourcePolicySet.AggregatedSelection}
+			b := choice{
+				&other.Spec.ResourcePolicySet.ResourceSelectors[j],
+				other.Spec.ResourcePolicySet.AggregatedSelection,
+			}
+			switch forth, back, meet := a.compare(b); {
+			case !meet:
+			case forth:
+				return a.Kind, one
+			case back:
+				return a.Kind, other
+			default:
+				kind = a.Kind
 			}
 		}
 	}
-	return ""
+	return kind, nil
 }
 
-// Overlap returns those of two Cleaners that certainly act on the same objects: wide covers narrow. Nil if neither
-// covers the other.
-func Overlap(one, other *Cleaner) (wide, narrow *Cleaner, kind string) {
-	if kind := one.Covers(other); kind != "" {
-		return one, other, kind
-	}
-	if kind := other.Covers(one); kind != "" {
-		return other, one, kind
-	}
-	return nil, nil, ""
+// choice is what a selector selects, and what an aggregated script then chooses of it.
+type choice struct {
+	*ResourceSelector
+	script string
 }
 
-// covers reports whether a selector certainly selects whatever the other selects.
-func (s *ResourceSelector) covers(other *ResourceSelector) bool {
-	return s.Group == other.Group && s.Kind == other.Kind && s.coversNamespaces(other) && s.coversJudgement(other) &&
-		(!ptr.Deref(s.ExcludeDeleted, false) || ptr.Deref(other.ExcludeDeleted, false)) &&
-		ptr.Deref(s.MinAgeSeconds, 0) <= ptr.Deref(other.MinAgeSeconds, 0) &&
-		all(s.LabelFilters, func(f LabelFilter) bool {
-			return slices.ContainsFunc(other.LabelFilters, func(o LabelFilter) bool { return f.isImpliedBy(o) })
-		})
+// compare reports whether a choice certainly has all that the other one has, the same the other way round, and whether
+// they meet: in each respect, one of the two lets all through that the other one lets through.
+func (c choice) compare(other choice) (forth, back, meet bool) {
+	if c.Group != other.Group || c.Kind != other.Kind {
+		return false, false, false
+	}
+	forth, back = true, true
+	for _, covers := range []func(wide, narrow choice) bool{
+		choice.coversNamespaces, choice.coversLabels, choice.coversJudgement, choice.coversAge, choice.coversDeleted,
+	} {
+		wide, narrow := covers(c, other), covers(other, c)
+		if !wide && !narrow {
+			return false, false, false
+		}
+		forth, back = forth && wide, back && narrow
+	}
+	return forth, back, true
+}
+
+func (c choice) coversLabels(other choice) bool {
+	return all(c.LabelFilters, func(f LabelFilter) bool {
+		return slices.ContainsFunc(other.LabelFilters, func(o LabelFilter) bool { return f.isImpliedBy(o) })
+	})
+}
+
+func (c choice) coversAge(other choice) bool {
+	return ptr.Deref(c.MinAgeSeconds, 0) <= ptr.Deref(other.MinAgeSeconds, 0)
+}
+
+func (c choice) coversDeleted(other choice) bool {
+	return !ptr.Deref(c.ExcludeDeleted, false) || ptr.Deref(other.ExcludeDeleted, false)
 }
 
 // isImpliedBy reports whether the filter lets every object through that the other one lets through.
@@ -94,29 +120,29 @@ func implies(narrow, wide *labels.Requirement) bool {
 	return wide.Operator() == selection.Exists || narrow.String() == wide.String()
 }
 
-// coversJudgement is that of what judges one object after the other.
-func (s *ResourceSelector) coversJudgement(other *ResourceSelector) bool {
-	return (s.Finding == nil || reflect.DeepEqual(s.Finding, other.Finding)) &&
-		(s.Evaluate == "" || s.Evaluate == other.Evaluate) &&
-		all(s.MatchConditions, func(m MatchCondition) bool {
+// coversJudgement is that of what judges objects.
+func (c choice) coversJudgement(other choice) bool {
+	return c.script == "" && (c.Finding == nil || reflect.DeepEqual(c.Finding, other.Finding)) &&
+		(c.Evaluate == "" || c.Evaluate == other.Evaluate) &&
+		all(c.MatchConditions, func(m MatchCondition) bool {
 			return slices.ContainsFunc(
 				other.MatchConditions,
 				func(o MatchCondition) bool { return m.Expression == o.Expression },
 			)
 		}) &&
-		s.hasInputsOf(other)
+		c.hasInputsOf(other)
 }
 
 // coversNamespaces reports whether a selector looks into all namespaces that the other one looks into. Both fields of a
 // selector together are the namespaces of the one and of the other.
-func (s *ResourceSelector) coversNamespaces(other *ResourceSelector) bool {
-	if s.Namespace == "" && s.NamespaceSelector == "" {
+func (c choice) coversNamespaces(other choice) bool {
+	if c.Namespace == "" && c.NamespaceSelector == "" {
 		return true
 	}
-	named := other.Namespace == "" || other.Namespace == s.Namespace ||
-		coversSelector(s.NamespaceSelector, corev1.LabelMetadataName+"="+other.Namespace)
-	selected := other.NamespaceSelector == "" || coversSelector(s.NamespaceSelector, other.NamespaceSelector) ||
-		s.Namespace != "" && coversSelector(corev1.LabelMetadataName+"="+s.Namespace, other.NamespaceSelector)
+	named := other.Namespace == "" || other.Namespace == c.Namespace ||
+		coversSelector(c.NamespaceSelector, corev1.LabelMetadataName+"="+other.Namespace)
+	selected := other.NamespaceSelector == "" || coversSelector(c.NamespaceSelector, other.NamespaceSelector) ||
+		c.Namespace != "" && coversSelector(corev1.LabelMetadataName+"="+c.Namespace, other.NamespaceSelector)
 	return named && selected && (other.Namespace != "" || other.NamespaceSelector != "")
 }
 
@@ -137,10 +163,10 @@ func coversSelector(wide, narrow string) bool {
 }
 
 // hasInputsOf reports whether equal conditions and scripts are asked about the same inputs.
-func (s *ResourceSelector) hasInputsOf(other *ResourceSelector) bool {
-	return s.Evaluate == "" && len(s.MatchConditions) == 0 ||
-		reflect.DeepEqual(s.MetricSource, other.MetricSource) && reflect.DeepEqual(s.MetricQueries, other.MetricQueries) &&
-			reflect.DeepEqual(s.LogSource, other.LogSource)
+func (c choice) hasInputsOf(other choice) bool {
+	return c.Evaluate == "" && len(c.MatchConditions) == 0 ||
+		reflect.DeepEqual(c.MetricSource, other.MetricSource) && reflect.DeepEqual(c.MetricQueries, other.MetricQueries) &&
+			reflect.DeepEqual(c.LogSource, other.LogSource)
 }
 
 func all[T any](list []T, is func(T) bool) bool {

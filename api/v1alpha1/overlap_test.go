@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func TestCovers(t *testing.T) {
+func TestOverlap(t *testing.T) {
 	label := []LabelFilter{{Key: "app", Operation: OperationHas}}
 	condition := func(expression string) []MatchCondition { return []MatchCondition{{Name: "a", Expression: expression}} }
 	pods := ResourceSelector{Version: "v1", Kind: "Pod"}
@@ -29,51 +29,65 @@ func TestCovers(t *testing.T) {
 	tests := []struct {
 		name         string
 		wide, narrow ResourceSelector
-		want, back   string
+		want         string
 	}{
-		{"the same", pods, pods, "Pod", "Pod"},
-		{"another kind", pods, ResourceSelector{Version: "v1", Kind: "Secret"}, "", ""},
-		{"another group", pods, edited(func(s *ResourceSelector) { s.Group = "x" }), "", ""},
-		{"a label", pods, edited(func(s *ResourceSelector) { s.LabelFilters = label }), "Pod", ""},
-		{"has, equal", labelled(OperationHas, ""), labelled(OperationEqual, "x"), "Pod", ""},
-		{"has, has with a value that says nothing", labelled(OperationHas, ""), labelled(OperationHas, "x"), "Pod", "Pod"},
-		{"has, different", labelled(OperationHas, ""), labelled(OperationDifferent, "x"), "", ""},
-		{"different, equal to another", labelled(OperationDifferent, "y"), labelled(OperationEqual, "x"), "Pod", ""},
-		{"different, equal to the same", labelled(OperationDifferent, "x"), labelled(OperationEqual, "x"), "", ""},
-		{"different, absent", labelled(OperationDifferent, "x"), labelled(OperationDoesNotHave, ""), "Pod", ""},
-		{"different, different from another", labelled(OperationDifferent, "x"), labelled(OperationDifferent, "y"), "", ""},
-		{"equal, equal to another", labelled(OperationEqual, "x"), labelled(OperationEqual, "y"), "", ""},
-		{"absent, has", labelled(OperationDoesNotHave, ""), labelled(OperationHas, ""), "", ""},
+		{"the same", pods, pods, same},
+		{"another kind", pods, ResourceSelector{Version: "v1", Kind: "Secret"}, none},
+		{"another group", pods, edited(func(s *ResourceSelector) { s.Group = "x" }), none},
+		{"a label", pods, edited(func(s *ResourceSelector) { s.LabelFilters = label }), whole},
+		{"has, equal", labelled(OperationHas, ""), labelled(OperationEqual, "x"), whole},
+		{"has, has with a value that says nothing", labelled(OperationHas, ""), labelled(OperationHas, "x"), same},
+		{"has, different", labelled(OperationHas, ""), labelled(OperationDifferent, "x"), none},
+		{"different, equal to another", labelled(OperationDifferent, "y"), labelled(OperationEqual, "x"), whole},
+		{"different, equal to the same", labelled(OperationDifferent, "x"), labelled(OperationEqual, "x"), none},
+		{"different, absent", labelled(OperationDifferent, "x"), labelled(OperationDoesNotHave, ""), whole},
+		{"different, different from another", labelled(OperationDifferent, "x"), labelled(OperationDifferent, "y"), none},
+		{"equal, equal to another", labelled(OperationEqual, "x"), labelled(OperationEqual, "y"), none},
+		{"absent, has", labelled(OperationDoesNotHave, ""), labelled(OperationHas, ""), none},
 		{
 			"another label", labelled(OperationHas, ""),
-			edited(func(s *ResourceSelector) { s.LabelFilters = []LabelFilter{{Key: "b", Operation: OperationHas}} }), "", "",
+			edited(func(s *ResourceSelector) { s.LabelFilters = []LabelFilter{{Key: "b", Operation: OperationHas}} }), none,
 		},
-		{"a namespace", pods, edited(func(s *ResourceSelector) { s.Namespace = "a" }), "Pod", ""},
-		{"two namespaces", edited(func(s *ResourceSelector) { s.Namespace = "b" }), edited(func(s *ResourceSelector) { s.Namespace = "a" }), "", ""},
-		{"a label of namespaces, all", pods, within("env=a", ""), "Pod", ""},
-		{"one of several values", within("env in (a,b)", ""), within("env=a", ""), "Pod", ""},
-		{"two spellings of one value", within("env in (a)", ""), within("env==a", ""), "Pod", "Pod"},
-		{"values in common", within("env in (a,b)", ""), within("env in (b,c)", ""), "", ""},
-		{"one more requirement", within("env in (a,b)", ""), within("tier=x,env=b", ""), "Pod", ""},
-		{"another key", within("env=a", ""), within("tier=a", ""), "", ""},
-		{"no value, one value", within("env", ""), within("env in (a,b)", ""), "Pod", ""},
-		{"not one value, another", within("env!=c", ""), within("env in (a,b)", ""), "Pod", ""},
-		{"not two values, not three", within("env notin (c,d)", ""), within("env notin (c,d,e)", ""), "Pod", ""},
-		{"not a value, absent", within("env!=c", ""), within("!env", ""), "Pod", ""},
-		{"a name in a list of names", within("kubernetes.io/metadata.name in (a,b)", ""), within("", "a"), "Pod", ""},
-		{"a name as a label", within("", "a"), within("kubernetes.io/metadata.name=a", ""), "Pod", "Pod"},
-		{"a name that a label may have", within("env=a", ""), within("", "a"), "", ""},
-		{"a name or labels, each", within("env=a", "b"), within("env=a", ""), "Pod", ""},
-		{"not a selector", within("env in (a", ""), within("env=a", ""), "", ""},
-		{"an age", pods, edited(func(s *ResourceSelector) { s.MinAgeSeconds = ptr.To[int64](1) }), "Pod", ""},
-		{"a script", pods, edited(func(s *ResourceSelector) { s.Evaluate = "x" }), "Pod", ""},
-		{"a finding", pods, edited(func(s *ResourceSelector) { s.Finding = &FindingSelector{Type: FindingUnused} }), "Pod", ""},
+		{"a namespace", pods, edited(func(s *ResourceSelector) { s.Namespace = "a" }), whole},
+		{"two namespaces", edited(func(s *ResourceSelector) { s.Namespace = "b" }), edited(func(s *ResourceSelector) { s.Namespace = "a" }), none},
+		{"a label of namespaces, all", pods, within("env=a", ""), whole},
+		{"one of several values", within("env in (a,b)", ""), within("env=a", ""), whole},
+		{"two spellings of one value", within("env in (a)", ""), within("env==a", ""), same},
+		{"values in common", within("env in (a,b)", ""), within("env in (b,c)", ""), none},
+		{"one more requirement", within("env in (a,b)", ""), within("tier=x,env=b", ""), whole},
+		{"another key", within("env=a", ""), within("tier=a", ""), none},
+		{"no value, one value", within("env", ""), within("env in (a,b)", ""), whole},
+		{"not one value, another", within("env!=c", ""), within("env in (a,b)", ""), whole},
+		{"not two values, not three", within("env notin (c,d)", ""), within("env notin (c,d,e)", ""), whole},
+		{"not a value, absent", within("env!=c", ""), within("!env", ""), whole},
+		{"a name in a list of names", within("kubernetes.io/metadata.name in (a,b)", ""), within("", "a"), whole},
+		{"a name as a label", within("", "a"), within("kubernetes.io/metadata.name=a", ""), same},
+		{"a name that a label may have", within("env=a", ""), within("", "a"), none},
+		{"a name or labels, each", within("env=a", "b"), within("env=a", ""), whole},
+		{"not a selector", within("env in (a", ""), within("env=a", ""), none},
+		{"an age", pods, edited(func(s *ResourceSelector) { s.MinAgeSeconds = ptr.To[int64](1) }), whole},
+		{"a script", pods, edited(func(s *ResourceSelector) { s.Evaluate = "x" }), whole},
+		{"a finding", pods, edited(func(s *ResourceSelector) { s.Finding = &FindingSelector{Type: FindingUnused} }), whole},
 		{
 			"conditions", edited(func(s *ResourceSelector) { s.MatchConditions = condition("x") }),
-			edited(func(s *ResourceSelector) { s.MatchConditions = append(condition("y"), condition("x")...) }), "Pod", "",
+			edited(func(s *ResourceSelector) { s.MatchConditions = append(condition("y"), condition("x")...) }), whole,
 		},
-		{"other conditions", edited(func(s *ResourceSelector) { s.MatchConditions = condition("x") }), edited(func(s *ResourceSelector) { s.MatchConditions = condition("y") }), "", ""},
-		{"deleted ones", pods, edited(func(s *ResourceSelector) { s.ExcludeDeleted = ptr.To(true) }), "Pod", ""},
+		{"other conditions", edited(func(s *ResourceSelector) { s.MatchConditions = condition("x") }), edited(func(s *ResourceSelector) { s.MatchConditions = condition("y") }), none},
+		{"labels here, a namespace there", edited(func(s *ResourceSelector) { s.LabelFilters = label }), within("", "a"), some},
+		{"an age here, a label there", edited(func(s *ResourceSelector) { s.MinAgeSeconds = ptr.To[int64](1) }), labelled(OperationEqual, "x"), some},
+		{"a finding here, a namespace there", edited(func(s *ResourceSelector) { s.Finding = &FindingSelector{Type: FindingUnused} }), within("env=a", ""), some},
+		{
+			"an age here, deleted ones there",
+			edited(func(s *ResourceSelector) { s.MinAgeSeconds = ptr.To[int64](1) }), edited(func(s *ResourceSelector) { s.ExcludeDeleted = ptr.To(true) }), some,
+		},
+		{"a label here, another there, and a namespace", labelled(OperationEqual, "y"), edited(func(s *ResourceSelector) {
+			s.Namespace, s.LabelFilters = "a", labelled(OperationEqual, "x").LabelFilters
+		}), none},
+		{
+			"conditions here, a script there",
+			edited(func(s *ResourceSelector) { s.MatchConditions = condition("x") }), edited(func(s *ResourceSelector) { s.Evaluate = "x" }), none,
+		},
+		{"deleted ones", pods, edited(func(s *ResourceSelector) { s.ExcludeDeleted = ptr.To(true) }), whole},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,20 +96,65 @@ func TestCovers(t *testing.T) {
 				c.Spec.Action, c.Spec.ResourcePolicySet.ResourceSelectors = &action, []ResourceSelector{s}
 				return c
 			}
-			wide, narrow := cleaner(tt.wide, ActionDelete), cleaner(tt.narrow, ActionTransform)
-			if got := wide.Covers(narrow); got != tt.want {
-				t.Errorf("Covers: %q, want %q", got, tt.want)
+			one, other := cleaner(tt.wide, ActionDelete), cleaner(tt.narrow, ActionTransform)
+			if got := relation(one, other); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
 			}
-			if got := narrow.Covers(wide); got != tt.back {
-				t.Errorf("the other way round: %q, want %q", got, tt.back)
-			}
-			if got := cleaner(tt.wide, ActionScan).Covers(narrow); got != "" {
-				t.Errorf("one that only reports: %q", got)
-			}
-			wide.Spec.ResourcePolicySet.AggregatedSelection = "x"
-			if got := wide.Covers(narrow); got != "" {
-				t.Errorf("one with an aggregated script: %q", got)
+			one.Spec.Action = ptr.To(ActionScan)
+			if got := relation(one, other); got != none {
+				t.Errorf("one that only reports: %s", got)
 			}
 		})
 	}
+}
+
+// What an aggregated script chooses is a part of what the selectors select, and never known to be more.
+func TestOverlapOfAggregated(t *testing.T) {
+	one, other := cleaner(ResourceSelector{Kind: "Pod"}, ActionDelete), cleaner(ResourceSelector{Kind: "Pod", Evaluate: "x"}, ActionDelete)
+	steps := []struct {
+		name   string
+		change func()
+		want   string
+	}{
+		{"none", func() {}, whole},
+		{"of the narrow one", func() { other.Spec.ResourcePolicySet.AggregatedSelection = "x" }, whole},
+		{"of both", func() { one.Spec.ResourcePolicySet.AggregatedSelection = "x" }, none},
+		{"of the wide one, where the other has a script", func() { other.Spec.ResourcePolicySet.AggregatedSelection = "" }, none},
+		{"of the wide one", func() { other.Spec.ResourcePolicySet.ResourceSelectors[0].Evaluate = "" }, part},
+		{"of the wide one, where the other has a namespace", func() { other.Spec.ResourcePolicySet.ResourceSelectors[0].Namespace = "a" }, some},
+	}
+	for _, step := range steps {
+		step.change()
+		if got := relation(one, other); got != step.want {
+			t.Errorf("%s: %s, want %s", step.name, got, step.want)
+		}
+	}
+}
+
+func cleaner(s ResourceSelector, action Action) *Cleaner {
+	c := &Cleaner{}
+	c.Spec.Action, c.Spec.ResourcePolicySet.ResourceSelectors = &action, []ResourceSelector{s}
+	return c
+}
+
+// What two Cleaners have in common: all that both select, all that the second selects, all that the first selects, some.
+const same, whole, part, some, none = "the same", "all", "a part", "some", "none"
+
+// relation compares two Cleaners in both orders.
+func relation(one, other *Cleaner) string {
+	kind, wide := Overlap(one, other)
+	turned, back := Overlap(other, one)
+	switch {
+	case kind != turned || (wide == nil) != (back == nil):
+		return "depends on the order"
+	case kind == "":
+		return none
+	case wide == nil:
+		return some
+	case wide != back:
+		return same
+	case wide == one:
+		return whole
+	}
+	return part
 }

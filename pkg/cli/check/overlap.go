@@ -12,33 +12,34 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 )
 
-// Overlaps warns of Cleaners that act on the same objects, at the one that selects less. Two of one name are two
+// OverlapWayOut is what to do about two Cleaners that can act on the same objects.
+const OverlapWayOut = "narrow one of the two, for example with labelFilters, or make one Cleaner of them"
+
+// OverlapWords says that a Cleaner and another one can act on the same objects of a kind: on all that this one selects,
+// or on some.
+func OverlapWords(kind, other string, all bool) string {
+	if all {
+		return fmt.Sprintf("every %s that this selects, %s selects too, and both act", kind, other)
+	}
+	return fmt.Sprintf("some objects of kind %s that this selects, %s can select too, and both act", kind, other)
+}
+
+// Overlaps warns of Cleaners that can act on the same objects, at the one that selects less. Two of one name are two
 // versions of one Cleaner, such as those of overlays.
 func Overlaps(results []*Result) (found []manifest.Problem) {
 	results = slices.DeleteFunc(slices.Clone(results), func(r *Result) bool { return r.anyBelow("") }) // these do not run
 	for i, one := range results {
 		for _, other := range results[i+1:] {
-			covering, _, kind := v1alpha1.Overlap(one.Cleaner, other.Cleaner)
-			if covering == nil || one.Cleaner.Name == other.Cleaner.Name {
+			kind, wide := v1alpha1.Overlap(one.Cleaner, other.Cleaner)
+			if kind == "" || one.Cleaner.Name == other.Cleaner.Name {
 				continue
 			}
-			wide, narrow := one, other
-			if covering == other.Cleaner {
-				wide, narrow = other, one
+			at, second := one.Document, other.Document
+			if wide == one.Cleaner {
+				at, second = other.Document, one.Document
 			}
-			d := wide.Document
-			found = append(found, narrow.Document.At(
-				selectorsField,
-				codes.Overlap,
-				fmt.Sprintf(
-					"every %s that this selects, Cleaner %s (%s:%d) selects too, and both act",
-					kind,
-					d.Name(),
-					d.File,
-					d.Line,
-				),
-				"narrow one of the two, for example with labelFilters, or make one Cleaner of them",
-			))
+			name := fmt.Sprintf("Cleaner %s (%s:%d)", second.Name(), second.File, second.Line)
+			found = append(found, at.At(selectorsField, codes.Overlap, OverlapWords(kind, name, wide != nil), OverlapWayOut))
 		}
 	}
 	return found

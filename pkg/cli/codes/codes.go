@@ -140,7 +140,7 @@ func fileTable() [][2]string {
 			string(HostNeedsFlag),
 			"metrics are read from a host that the operator refuses, unless its --allowed-metric-hosts names the host",
 		},
-		{string(Overlap), "two Cleaners act on the same objects"},
+		{string(Overlap), "two Cleaners can act on the same objects"},
 		{string(SameName), "two Cleaners have the same name"},
 		{string(PodsStay), "the Pods of what the Cleaner deletes stay"},
 		{string(ActionDefault), "no action is set, so the Cleaner only reports"},

@@ -5,13 +5,13 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	manifests "github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 )
 
-// overlaps looks for Cleaners that certainly act on the same objects. What does not run acts on nothing.
+// overlaps looks for Cleaners that can act on the same objects. What does not run acts on nothing.
 func (p *patient) overlaps(context.Context) (lines []Line, well string) {
 	if lines := p.cleanersUnread(); lines != nil {
 		return lines, ""
@@ -24,17 +24,21 @@ func (p *patient) overlaps(context.Context) (lines []Line, well string) {
 	}
 	for i, one := range acting {
 		for _, other := range acting[i+1:] {
-			wide, narrow, kind := v1alpha1.Overlap(one, other)
-			if wide == nil {
+			kind, wide := v1alpha1.Overlap(one, other)
+			if kind == "" {
 				continue
+			}
+			narrow, second := one, other
+			if wide == one {
+				narrow, second = other, one
 			}
 			lines = append(lines, Line{
 				Status:  Warn,
 				Object:  ref("Cleaner", narrow.Name),
-				Message: fmt.Sprintf("every %s that this selects, Cleaner %s selects too, and both act", kind, wide.Name),
-				WayOut:  "narrow one of the two, for example with labelFilters, or make one Cleaner of them",
+				Message: manifests.OverlapWords(kind, "Cleaner "+second.Name, wide != nil),
+				WayOut:  manifests.OverlapWayOut,
 			})
 		}
 	}
-	return lines, "no Cleaner is known to act on the objects of another"
+	return lines, "no two Cleaners are known to act on the same objects"
 }
