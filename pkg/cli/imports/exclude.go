@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/jmespath"
@@ -52,9 +51,11 @@ func (p *policy) without(selectors []v1alpha1.ResourceSelector, m *matching) (le
 				})
 			}
 		}
-		if !whole {
-			left = append(left, s)
+		if whole {
+			p.differs(p.d, "spec.exclude", "the Cleaner does not select "+s.Kind+" objects: exclude names all of them", "")
+			continue
 		}
+		left = append(left, s)
 	}
 	return left
 }
@@ -62,8 +63,10 @@ func (p *policy) without(selectors []v1alpha1.ResourceSelector, m *matching) (le
 // leaveOutNamespaces takes namespaces with a label out of a selector, where an alternative of exclude says just that of
 // them.
 func (p *policy) leaveOutNamespaces(s *v1alpha1.ResourceSelector, alternative []placed) bool {
-	if len(alternative) != 1 || isClusterScoped(s) || p.namespace != "" ||
-		!p.ofKind(s, alternative[0].Resources.Kinds) {
+	if len(alternative) != 1 || isClusterScoped(s) || p.namespace != "" {
+		return false
+	}
+	if is, doubtful := ofKind(s, alternative[0].Resources.Kinds); !is || doubtful != "" {
 		return false
 	}
 	rest := alternative[0].filter
@@ -120,8 +123,14 @@ func (p *policy) excluded(
 	var all []string
 	before := len(p.problems)
 	for _, f := range alternative {
-		if !p.ofKind(s, f.Resources.Kinds) {
+		is, doubtful := ofKind(s, f.Resources.Kinds)
+		if !is {
 			return "", false
+		}
+		if doubtful != "" {
+			p.lost(p.d, f.at+".resources.kinds", fmt.Sprintf("has %q, which is not known to be the version %s of match: "+
+				"%s objects count as excluded", doubtful, s.Version, s.Kind),
+				"remove the version from exclude, or the whole name")
 		}
 		part := v1alpha1.ResourceSelector{Group: s.Group, Kind: s.Kind}
 		within := p.narrowExcluded(&part, f, name)
@@ -154,15 +163,20 @@ func labelCondition(l v1alpha1.LabelFilter) string {
 	return "(" + textOfKey("labels", l.Key, *l.Value) + ")"
 }
 
-// ofKind reports whether a filter names the kind of a selector, or none. A kind that is not known may be it.
-func (p *policy) ofKind(s *v1alpha1.ResourceSelector, names []string) bool {
-	if len(names) == 0 {
-		return true
+// ofKind reports whether names of kinds are those of a selector, or there are none. A name of a subresource is that of
+// no object. Doubtful is a name by which it is not known, because its version is another one.
+func ofKind(s *v1alpha1.ResourceSelector, names []string) (is bool, doubtful string) {
+	for _, name := range names {
+		k := parseKindPattern(name)
+		switch {
+		case !k.isOf(s), !isLike(k.subresource, ""):
+		case isLike(k.version, s.Version):
+			return true, ""
+		default:
+			doubtful = name
+		}
 	}
-	return slices.ContainsFunc(names, func(name string) bool {
-		kind, ok := p.kinds.named(name)
-		return !ok || kind.GroupKind() == schema.GroupKind{Group: s.Group, Kind: s.Kind}
-	})
+	return len(names) == 0 || doubtful != "", doubtful
 }
 
 // narrowExcluded is narrow for a filter of exclude: a condition that is lost becomes true, so that the object is

@@ -26,7 +26,8 @@ import (
 // resourceFilter is one of Kyverno's resourceFilters, "[kind,namespace,name]": no policy deletes an object that it
 // matches (configuration.ToFilter in Kyverno 1.15). Each part is a pattern with wildcards.
 type resourceFilter struct {
-	group, kind, subresource, namespace, name string
+	kindPattern
+	namespace, name string
 	// noNamespace is true when its second part is empty: then it matches no Namespace by that object's own name.
 	noNamespace bool
 }
@@ -50,41 +51,15 @@ func parseFilters(text string) (filters []resourceFilter) {
 		for i, part := range parts {
 			parts[i] = cmp.Or(strings.TrimSpace(part), "*")
 		}
-		f := kindOfFilter(parts[0])
-		f.namespace, f.name, f.noNamespace = parts[1], parts[2], noNamespace
-		filters = append(filters, f)
+		filters = append(filters, resourceFilter{parseKindPattern(parts[0]), parts[1], parts[2], noNamespace})
 	}
 	return filters
-}
-
-var versionOnly = regexp.MustCompile(`^(\*|v\d+((alpha|beta)\d+)?)$`)
-
-// kindOfFilter takes the first part of a filter apart, as ParseKindSelector in Kyverno 1.15 does.
-func kindOfFilter(text string) resourceFilter {
-	of := strings.Split(text, "/")
-	of = append(of[:len(of)-1], strings.Split(of[len(of)-1], ".")...)
-	f := resourceFilter{group: "*", kind: of[0]}
-	isVersion := versionOnly.MatchString(of[0])
-	switch {
-	case len(of) == 2 && of[0] == "*" && strings.ToLower(of[1]) == of[1], len(of) == 2 && !isVersion: // "*/*", "Pod/binding"
-		f.subresource = of[1]
-	case len(of) == 2:
-		f.kind = of[1]
-	case len(of) == 3 && isVersion:
-		f.kind, f.subresource = of[1], of[2]
-	case len(of) == 3:
-		f.group, f.kind = of[0], of[2]
-	case len(of) == 4:
-		f.group, f.kind, f.subresource = of[0], of[2], of[3]
-	}
-	return f
 }
 
 // isFor reports whether a filter may be about a kind. When Kyverno deletes, it asks with the kind in place of a
 // subresource, so "Pod/binding" is about no Pod. A filter without a subresource counts, though not for Kyverno 1.15.
 func (f *resourceFilter) isFor(s *v1alpha1.ResourceSelector) bool {
-	return isLike(f.group, s.Group) && isLike(f.kind, s.Kind) &&
-		(f.subresource == "" || isLike(f.subresource, s.Kind))
+	return f.isOf(s) && (f.subresource == "" || isLike(f.subresource, s.Kind))
 }
 
 // filtersIn are the filters in Kyverno's ConfigMap. It is false for any other document.
@@ -177,12 +152,6 @@ func (f *resourceFilter) condition() string {
 
 func inNamespaces(patterns []string) string {
 	return "has(object.metadata.namespace) && (" + matchesAny("object.metadata.namespace", patterns) + ")"
-}
-
-// isLike reports whether a text is one of a pattern with wildcards.
-func isLike(pattern, text string) bool {
-	of := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(pattern))
-	return regexp.MustCompile("^" + of + "$").MatchString(text)
 }
 
 // listFilters reads Kyverno's ConfigMap, which has a label of its chart. Who may not read it knows of no filters.
