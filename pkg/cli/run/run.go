@@ -42,8 +42,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"what the Cleaner says: it deletes, changes or reports. Before a run that deletes or changes objects, you are asked once.\n" +
 			"kubectl cleaner preview NAME shows what the run would do.\n\n" +
 			"With --wait, it follows the run to its end. It then exits with 0 if the run did everything, with 4 if the run could not\n" +
-			"read, judge or touch something, and with 1 otherwise. An object that is left alone as Unknown, because nobody can tell whether\n" +
-			"it is a finding, does not change the exit code.\n\n" +
+			"read, judge or touch something, or left an object alone as Unknown, and with 1 otherwise.\n\n" +
 			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.",
 		Example: "  kubectl cleaner run unused-configmaps\n  kubectl cleaner run unused-configmaps --wait --timeout 10m\n  kubectl cleaner run unused-configmaps --yes\n" +
 			"  kubectl cleaner run unused-configmaps --yes --wait -o json",

@@ -49,6 +49,9 @@ func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
 	}
 	if record.Status.Phase.Good() {
 		fmt.Fprintf(o.ErrOut, "run %s ended%s: %s\n", record.Name, took, terminal.OneLine(record.Status.Message))
+		if isAnyUnknown(&record.Status) { // as for scan
+			return terminal.Quit(codes.ExitPartial)
+		}
 		return nil
 	}
 	f := &terminal.Failure{
@@ -68,6 +71,13 @@ func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
 	}
 	f.Hint = afterRun(record)
 	return f
+}
+
+// isAnyUnknown reports whether the run left objects alone because nobody can tell whether they are findings.
+func isAnyUnknown(status *v1alpha1.CleanerRunStatus) bool {
+	ofObject := func(o v1alpha1.ObjectOutcome) bool { return o.Outcome == v1alpha1.OutcomeUnknown }
+	ofTally := func(t v1alpha1.ObjectTally) bool { return t.Outcome == v1alpha1.OutcomeUnknown }
+	return slices.ContainsFunc(status.Objects, ofObject) || slices.ContainsFunc(status.Tallies, ofTally)
 }
 
 // printForPrograms prints the record as --output says, if that is not a table. It is an error if the record lists fewer

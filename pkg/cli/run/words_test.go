@@ -4,6 +4,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -123,6 +125,31 @@ func TestRunTellsWhyWhatIsProtectedMatches(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "protected: by its annotation (it matches: nothing names it)\n") {
 		t.Errorf("got %s", out)
+	}
+}
+
+// A run that left something alone as Unknown did not do all, as a scan of it would say.
+func TestRunThatLeftSomethingUnknown(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status v1alpha1.CleanerRunStatus
+		want   int
+	}{
+		"nothing":               {v1alpha1.CleanerRunStatus{Objects: became(1, v1alpha1.OutcomeDeleted)}, codes.ExitDone},
+		"an object":             {v1alpha1.CleanerRunStatus{Objects: slices.Concat(became(1, v1alpha1.OutcomeDeleted), became(1, v1alpha1.OutcomeUnknown))}, codes.ExitPartial},
+		"one that is not shown": {v1alpha1.CleanerRunStatus{Tallies: []v1alpha1.ObjectTally{{Outcome: v1alpha1.OutcomeDeleted}, {Outcome: v1alpha1.OutcomeUnknown}}}, codes.ExitPartial},
+	} {
+		streams, _, _, errOut := genericiooptions.NewTestIOStreams()
+		record := &v1alpha1.CleanerRun{Status: test.status}
+		record.Name, record.Status.Phase, record.Status.Message = "r", v1alpha1.RunCompleted, "1 deleted."
+		session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
+		err, exit := (&options{Session: session, output: "table"}).tellRun(record), codes.ExitDone
+		if f := (*terminal.Failure)(nil); errors.As(err, &f) {
+			exit = f.Exit
+		}
+		if exit != test.want || !strings.Contains(errOut.String(), "run r ended: 1 deleted.") {
+			t.Errorf("%s: it exits with %d, want %d, and says %s", name, exit, test.want, errOut)
+		}
 	}
 }
 
