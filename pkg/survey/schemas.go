@@ -165,10 +165,11 @@ func (s *Schemas) document(
 	if url == "" {
 		return document{}, errNoSchema
 	}
-	if err := apiserver.CheckSchemaURI(gv, url); err != nil {
+	at, err := apiserver.SchemaPath(gv, url)
+	if err != nil {
 		return document{}, err
 	}
-	body, err := reader.Document(ctx, url)
+	body, err := reader.Document(ctx, at)
 	if apierrors.IsNotFound(err) { // its CustomResourceDefinition went away meanwhile
 		return document{}, nil
 	}

@@ -42,8 +42,11 @@ func server(t *testing.T, answers map[string]string, asked func(path string)) *s
 		}
 		w.Header().Set("Content-Type", "application/json")
 		text, ok := answers[r.URL.Path]
-		if !ok {
+		switch {
+		case !ok:
 			text = "404"
+		case r.URL.Query().Has("hash"): // answered with a redirect if it is outdated, which the operator refuses
+			text = "502"
 		}
 		var code int
 		if _, err := fmt.Sscanf(text, "%d", &code); err == nil {

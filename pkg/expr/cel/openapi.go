@@ -96,10 +96,11 @@ func (p *Published) Schema(ctx context.Context, gvk schema.GroupVersionKind) (*s
 	if known := p.schemas.find(gvk, url); known != nil {
 		return known, nil
 	}
-	if err := apiserver.CheckSchemaURI(gvk.GroupVersion(), url); err != nil {
+	at, err := apiserver.SchemaPath(gvk.GroupVersion(), url)
+	if err != nil {
 		return nil, fmt.Errorf("reading the schemas of the cluster: %w", err)
 	}
-	published, err := document(ctx, p.client, url)
+	published, err := document(ctx, p.client, at)
 	if published == nil || err != nil {
 		return nil, err
 	}

@@ -31,22 +31,22 @@ func CheckPath(requested string) error {
 	return nil
 }
 
-// CheckSchemaURI refuses the URI of a document that does not hold the schemas of the group-version. The server that has
-// the group says where they are, and the API server repeats that.
-func CheckSchemaURI(gv schema.GroupVersion, uri string) error {
+// SchemaPath is where the document with the schemas of a group-version is. It refuses a URI that leads anywhere else:
+// the server that has the group says where they are, and the API server repeats that. The path is without the URI's
+// hash: a list of documents may be a second behind them, and the URI of an old document is answered with a redirect.
+func SchemaPath(gv schema.GroupVersion, uri string) (path string, err error) {
+	path = "/openapi/v3" + object.GroupVersionPath(gv)
 	parsed, err := url.Parse(uri)
-	if err == nil && parsed.Scheme == "" && parsed.Host == "" &&
-		parsed.EscapedPath() == "/openapi/v3"+object.GroupVersionPath(gv) {
-		return nil
+	if err == nil && parsed.Scheme == "" && parsed.Host == "" && parsed.EscapedPath() == path {
+		return path, nil
 	}
-	return apierrors.NewBadRequest(fmt.Sprintf(
+	return "", apierrors.NewBadRequest(fmt.Sprintf(
 		"nothing was sent to the API server: it says that the schemas of %s are at %q, where no schemas are", gv, uri,
 	))
 }
 
 // IsHashOf reports whether the URI of a document names this very content: its hash parameter is the SHA-512 of the
-// content, as kube-openapi's handler3 writes it. The API server's list of documents may be a second behind them. Then
-// it answers the URI of an old document with a new one, which must not be kept under that URI: a schema can come back.
+// content, as kube-openapi's handler3 writes it. Other content must not be kept under the URI: a schema can come back.
 func IsHashOf(uri string, content []byte) bool {
 	parsed, err := url.Parse(uri)
 	return err == nil && parsed.Query().Get("hash") == fmt.Sprintf("%X", sha512.Sum512(content))

@@ -70,8 +70,8 @@ func TestSchemasAreNowhereElse(t *testing.T) {
 	for uri, gv := range map[string]schema.GroupVersion{
 		"/openapi/v3/apis/example.com/v1?hash=A": app, "/openapi/v3/apis/example.com/v1": app, "/openapi/v3/api/v1?hash=A": core,
 	} {
-		if err := CheckSchemaURI(gv, uri); err != nil {
-			t.Errorf("%s: %v", uri, err)
+		if path, err := SchemaPath(gv, uri); err != nil || path != strings.TrimSuffix(uri, "?hash=A") {
+			t.Errorf("%s: %s, %v", uri, path, err)
 		}
 	}
 	for _, uri := range []string{
@@ -79,7 +79,7 @@ func TestSchemasAreNowhereElse(t *testing.T) {
 		"/openapi/v3/apis/example.com%2Fv1", "/openapi/v3/apis/example.com/v1/", "openapi/v3/apis/example.com/v1", "//evil.example.com/openapi/v3/apis/example.com/v1",
 		"https://evil.example.com/openapi/v3/apis/example.com/v1", "/openapi/v3", "", "%",
 	} {
-		if err := CheckSchemaURI(app, uri); !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), "nothing was sent to the API server: ") {
+		if path, err := SchemaPath(app, uri); path != "" || !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), "nothing was sent to the API server: ") {
 			t.Errorf("%q: %v", uri, err)
 		}
 	}
