@@ -20,20 +20,21 @@ func TestImportOfExcludedKinds(t *testing.T) {
 	)
 	const objects = "{apiVersion: v1, kind: ConfigMap, metadata: {namespace: ns, name: a}}\n---\n{apiVersion: v1, kind: Pod, metadata: {namespace: ns, name: p}}\n"
 	for kinds, test := range map[string]struct{ selected, says string }{
-		"ConfigMap":                      {"Pod/ns/p", all},
-		"'Config*'":                      {"Pod/ns/p", all},
-		"'v1/Config*'":                   {"Pod/ns/p", all},
-		"'*/ConfigMap'":                  {"Pod/ns/p", all},
-		"'v?/Config*'":                   {both, ""}, // and this one of a kind v?
-		"'*/v1/ConfigMap'":               {both, ""}, // to Kyverno, this is a subresource of the kind v1
-		"'*'":                            {"none", none},
-		"'*/*'":                          {"none", none},
-		"ConfigMap/status":               {both, ""},
-		"ConfigMap.status":               {both, ""},
-		"'*/status'":                     {both, ""},
-		"apps/v1/ConfigMap":              {both, ""},
-		"Secret":                         {both, ""},
-		"v2/ConfigMap":                   {"Pod/ns/p", `spec.exclude.any[0].resources.kinds: has "v2/ConfigMap", which is not known to be the version v1 of match: ConfigMap objects count as excluded`},
+		"ConfigMap":         {"Pod/ns/p", all},
+		"'Config*'":         {"Pod/ns/p", all},
+		"'v1/Config*'":      {"Pod/ns/p", all},
+		"'*/ConfigMap'":     {"Pod/ns/p", all},
+		"'v?/Config*'":      {both, ""}, // and this one of a kind v?
+		"'*/v1/ConfigMap'":  {both, ""}, // to Kyverno, this is a subresource of the kind v1
+		"'*'":               {"none", none},
+		"'*/*'":             {"none", none},
+		"ConfigMap/status":  {both, ""},
+		"ConfigMap.status":  {both, ""},
+		"'*/status'":        {both, ""},
+		"apps/v1/ConfigMap": {both, ""},
+		"Secret":            {both, ""},
+		"v2/ConfigMap": {"Pod/ns/p", `spec.exclude.any[0].resources.kinds: "v2/ConfigMap" is taken for the version v1, which match selects   [W-IMP-001]
+  hint: remove the version from exclude, or the whole name`},
 		"v2/ConfigMap, ConfigMap/status": {"Pod/ns/p", all},
 	} {
 		selected, got := imported(t, match+kinds+"]}}]}\n", objects)

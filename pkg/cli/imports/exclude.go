@@ -128,9 +128,10 @@ func (p *policy) excluded(
 			return "", false
 		}
 		if doubtful != "" {
-			p.lost(p.d, f.at+".resources.kinds", fmt.Sprintf("has %q, which is not known to be the version %s of match: "+
-				"%s objects count as excluded", doubtful, s.Version, s.Kind),
+			p.lost(p.d, f.at+".resources.kinds",
+				fmt.Sprintf("%q is taken for the version %s, which match selects", doubtful, s.Version),
 				"remove the version from exclude, or the whole name")
+			before = len(p.problems) // what is lost besides has a hint of its own
 		}
 		part := v1alpha1.ResourceSelector{Group: s.Group, Kind: s.Kind}
 		within := p.narrowExcluded(&part, f, name)

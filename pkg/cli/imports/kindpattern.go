@@ -16,7 +16,7 @@ type kindPattern struct{ group, version, kind, subresource string }
 var versionOnly = regexp.MustCompile(`^(\*|v\d+((alpha|beta)\d+)?)$`)
 
 // parseKindPattern takes a name like "Pod", "v1/Pod", "apps/v1/Deployment" or "Pod/status" apart, as ParseKindSelector
-// in Kyverno 1.15 does.
+// in Kyverno 1.15 does. What that one cannot read, such as a version "v10", names a kind here: then more is excluded.
 func parseKindPattern(text string) kindPattern {
 	of := strings.Split(text, "/")
 	of = append(of[:len(of)-1], strings.Split(of[len(of)-1], ".")...)
