@@ -6,10 +6,10 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -18,10 +18,17 @@ import (
 // date by the reconciliation of each, so that no reconciliation has to list all Cleaners.
 type acting struct {
 	mu sync.Mutex
-	// cleaners are by name, with nothing but what says which objects they select. Nil until they were listed.
-	cleaners map[string]*v1alpha1.Cleaner
+	// cleaners are by name. Nil until they were listed.
+	cleaners map[string]*actor
 	// version changes with them.
 	version int64
+}
+
+// actor is what is kept of a Cleaner.
+type actor struct {
+	uid        types.UID
+	generation int64
+	reach      *v1alpha1.Reach
 }
 
 // overlap is what was found of a Cleaner, and of which version.
@@ -45,7 +52,7 @@ func (r *CleanerReconciler) overlapWords(
 		if err != nil {
 			return "", fmt.Errorf("looking for Cleaners that act on the same objects: %w", err)
 		}
-		a.cleaners, a.version = map[string]*v1alpha1.Cleaner{}, 1
+		a.cleaners, a.version = map[string]*actor{}, 1
 		for i := range all {
 			a.put(&all[i])
 		}
@@ -59,28 +66,15 @@ func (r *CleanerReconciler) overlapWords(
 
 // words names the first of those Cleaners in the order of their names, so that the words stay the same.
 func (a *acting) words(cleaner *v1alpha1.Cleaner) string {
-	if cleaner.EffectiveAction() == v1alpha1.ActionScan {
-		return ""
-	}
-	first, others := "", 0
-	for name, other := range a.cleaners {
-		if name == cleaner.Name {
-			continue
-		}
-		if kind, _ := v1alpha1.Overlap(cleaner, other); kind == "" {
-			continue
-		}
-		if others++; first == "" || name < first {
-			first = name
-		}
-	}
-	switch others {
+	others := a.overlapping(cleaner.Name, cleaner.Reach())
+	switch len(others) {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf(" Mind: it can act on the same objects as Cleaner %s; see kubectl cleaner doctor.", first)
+		return fmt.Sprintf(" Mind: it can act on the same objects as Cleaner %s; see kubectl cleaner doctor.", others[0])
 	}
-	return fmt.Sprintf(" Mind: it can act on the same objects as Cleaner %s and %d more; see kubectl cleaner doctor.", first, others-1)
+	return fmt.Sprintf(" Mind: it can act on the same objects as Cleaner %s and others; see kubectl cleaner doctor.",
+		slices.Min(others))
 }
 
 // keep takes note of a Cleaner as it is now, and returns those that overlap, or did.
@@ -90,11 +84,12 @@ func (a *acting) keep(cleaner *v1alpha1.Cleaner) (others []string) {
 	if a.cleaners == nil {
 		return nil
 	}
-	before := a.cleaners[cleaner.Name]
+	before := a.cleaners[cleaner.Name].reaches()
 	if !a.put(cleaner) {
 		return nil
 	}
-	return append(a.overlapping(before), a.overlapping(a.cleaners[cleaner.Name])...)
+	after := a.cleaners[cleaner.Name].reaches()
+	return append(a.overlapping(cleaner.Name, before), a.overlapping(cleaner.Name, after)...)
 }
 
 // put reports whether that changed anything. Its caller has the lock.
@@ -104,15 +99,8 @@ func (a *acting) put(cleaner *v1alpha1.Cleaner) (changed bool) {
 	case cleaner.EffectiveAction() == v1alpha1.ActionScan || cleaner.IsSuspended():
 		delete(a.cleaners, cleaner.Name)
 		changed = is
-	case !is || known.UID != cleaner.UID || known.Generation != cleaner.Generation:
-		kept := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{
-			Name: cleaner.Name, UID: cleaner.UID, Generation: cleaner.Generation,
-		}}
-		if action := cleaner.Spec.Action; action != nil {
-			kept.Spec.Action = ptr.To(*action)
-		}
-		kept.Spec.ResourcePolicySet = *cleaner.Spec.ResourcePolicySet.DeepCopy()
-		a.cleaners[cleaner.Name] = kept
+	case !is || known.uid != cleaner.UID || known.generation != cleaner.Generation:
+		a.cleaners[cleaner.Name] = &actor{cleaner.UID, cleaner.Generation, cleaner.Reach()}
 		changed = true
 	}
 	if changed {
@@ -131,18 +119,23 @@ func (a *acting) forget(name string) (others []string) {
 	}
 	delete(a.cleaners, name)
 	a.version++
-	return a.overlapping(gone)
+	return a.overlapping(name, gone.reach)
 }
 
-// overlapping are the other Cleaners that act on the same objects. None when there is no one.
-func (a *acting) overlapping(one *v1alpha1.Cleaner) (names []string) {
-	if one == nil {
-		return nil
-	}
-	for name, other := range a.cleaners {
-		if kind, _ := v1alpha1.Overlap(one, other); kind != "" && name != one.Name {
-			names = append(names, name)
+// overlapping are the other Cleaners that act on the same objects.
+func (a *acting) overlapping(name string, reach *v1alpha1.Reach) (names []string) {
+	for other, actor := range a.cleaners {
+		if kind, _ := v1alpha1.Overlap(reach, actor.reach); kind != "" && other != name {
+			names = append(names, other)
 		}
 	}
 	return names
+}
+
+// reaches is on which objects a Cleaner acts that is kept. Nil is one that is not.
+func (a *actor) reaches() *v1alpha1.Reach {
+	if a == nil {
+		return nil
+	}
+	return a.reach
 }

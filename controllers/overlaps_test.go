@@ -67,7 +67,7 @@ func TestOverlapWords(t *testing.T) {
 				selecting("c", v1alpha1.ActionDelete, "ConfigMap", ""), selecting("b", v1alpha1.ActionDelete, "ConfigMap", "shop"),
 				selecting("a", v1alpha1.ActionDelete, "Pod", ""),
 			},
-			fmt.Sprintf(both, "b and 1 more"),
+			fmt.Sprintf(both, "b and others"),
 		},
 	} {
 		r := &CleanerReconciler{Cleaners: func(context.Context) ([]v1alpha1.Cleaner, error) { return test.others, nil }}

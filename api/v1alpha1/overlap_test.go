@@ -78,16 +78,25 @@ func TestOverlap(t *testing.T) {
 		{"a finding here, a namespace there", edited(func(s *ResourceSelector) { s.Finding = &FindingSelector{Type: FindingUnused} }), within("env=a", ""), some},
 		{
 			"an age here, deleted ones there",
-			edited(func(s *ResourceSelector) { s.MinAgeSeconds = ptr.To[int64](1) }), edited(func(s *ResourceSelector) { s.ExcludeDeleted = ptr.To(true) }), some,
+			edited(func(s *ResourceSelector) { s.MinAgeSeconds, s.ExcludeDeleted = ptr.To[int64](1), ptr.To(false) }), pods, some,
 		},
 		{"a label here, another there, and a namespace", labelled(OperationEqual, "y"), edited(func(s *ResourceSelector) {
 			s.Namespace, s.LabelFilters = "a", labelled(OperationEqual, "x").LabelFilters
 		}), none},
 		{
+			"a script, of two versions",
+			edited(func(s *ResourceSelector) { s.Evaluate = "x" }), edited(func(s *ResourceSelector) { s.Evaluate, s.Version = "x", "v2" }), none,
+		},
+		{
+			"a script, with and without events",
+			edited(func(s *ResourceSelector) { s.Evaluate = "x" }), edited(func(s *ResourceSelector) { s.Evaluate, s.IncludeEvents = "x", ptr.To(true) }), none,
+		},
+		{
 			"conditions here, a script there",
 			edited(func(s *ResourceSelector) { s.MatchConditions = condition("x") }), edited(func(s *ResourceSelector) { s.Evaluate = "x" }), none,
 		},
-		{"deleted ones", pods, edited(func(s *ResourceSelector) { s.ExcludeDeleted = ptr.To(true) }), whole},
+		{"deleted ones", edited(func(s *ResourceSelector) { s.ExcludeDeleted = ptr.To(false) }), pods, whole},
+		{"deleted ones are left out if nothing is said", pods, edited(func(s *ResourceSelector) { s.ExcludeDeleted = ptr.To(true) }), same},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -108,9 +117,38 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
+// What holds for one of several selectors is not said of all, and it does not matter which Cleaner is looked at first.
+func TestOverlapOfSeveralSelectors(t *testing.T) {
+	in := func(kind, namespace string) ResourceSelector {
+		return ResourceSelector{Kind: kind, Namespace: namespace}
+	}
+	for name, test := range map[string]struct {
+		one, other []ResourceSelector
+		deletes    bool
+		want, kind string
+	}{
+		"one of two namespaces":      {[]ResourceSelector{in("Pod", "a")}, []ResourceSelector{in("Pod", "a"), in("Pod", "b")}, false, part, "Pod"},
+		"two in three":               {[]ResourceSelector{in("Pod", "b"), in("Pod", "a")}, []ResourceSelector{in("Pod", "a"), in("Pod", "b"), in("Pod", "c")}, false, part, "Pod"},
+		"two that share one":         {[]ResourceSelector{in("Pod", "a"), in("Pod", "b")}, []ResourceSelector{in("Pod", "b"), in("Pod", "c")}, false, some, "Pod"},
+		"two deletes that share one": {[]ResourceSelector{in("Pod", "a"), in("Pod", "b")}, []ResourceSelector{in("Pod", "b"), in("Pod", "c")}, true, none, ""},
+		"two kinds":                  {[]ResourceSelector{in("Pod", "a"), in("Job", "a")}, []ResourceSelector{in("Job", "a"), in("Pod", "a")}, false, same, "Job"},
+		"a kind in part, one whole":  {[]ResourceSelector{in("Job", "a"), in("Job", "b"), in("Pod", "")}, []ResourceSelector{in("Job", "b"), in("Job", "c"), in("Pod", "c")}, false, whole, "Pod"},
+	} {
+		one, other := cleaner(ResourceSelector{}, ActionDelete), cleaner(ResourceSelector{}, ActionTransform)
+		if test.deletes {
+			other.Spec.Action = ptr.To(ActionDelete)
+		}
+		one.Spec.ResourcePolicySet.ResourceSelectors, other.Spec.ResourcePolicySet.ResourceSelectors = test.one, test.other
+		kind, _ := Overlap(other.Reach(), one.Reach())
+		if got := relation(one, other); got != test.want || kind != test.kind {
+			t.Errorf("%s: %s of %q, want %s of %q", name, got, kind, test.want, test.kind)
+		}
+	}
+}
+
 // What an aggregated script chooses is a part of what the selectors select, and never known to be more.
 func TestOverlapOfAggregated(t *testing.T) {
-	one, other := cleaner(ResourceSelector{Kind: "Pod"}, ActionDelete), cleaner(ResourceSelector{Kind: "Pod", Evaluate: "x"}, ActionDelete)
+	one, other := cleaner(ResourceSelector{Kind: "Pod"}, ActionDelete), cleaner(ResourceSelector{Kind: "Pod", Evaluate: "x"}, ActionTransform)
 	steps := []struct {
 		name   string
 		change func()
@@ -142,8 +180,9 @@ const same, whole, part, some, none = "the same", "all", "a part", "some", "none
 
 // relation compares two Cleaners in both orders.
 func relation(one, other *Cleaner) string {
-	kind, wide := Overlap(one, other)
-	turned, back := Overlap(other, one)
+	a, b := one.Reach(), other.Reach()
+	kind, wide := Overlap(a, b)
+	turned, back := Overlap(b, a)
 	switch {
 	case kind != turned || (wide == nil) != (back == nil):
 		return "depends on the order"
@@ -153,7 +192,7 @@ func relation(one, other *Cleaner) string {
 		return some
 	case wide != back:
 		return same
-	case wide == one:
+	case wide == a:
 		return whole
 	}
 	return part

@@ -5,6 +5,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -12,35 +13,79 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 )
 
-// OverlapWayOut is what to do about two Cleaners that can act on the same objects.
+// OverlapWayOut is what to do about Cleaners that can act on the same objects.
 const OverlapWayOut = "narrow one of the two, for example with labelFilters, or make one Cleaner of them"
 
-// OverlapWords says that a Cleaner and another one can act on the same objects of a kind: on all that this one selects,
-// or on some.
-func OverlapWords(kind, other string, all bool) string {
-	if all {
-		return fmt.Sprintf("every %s that this selects, %s selects too, and both act", kind, other)
-	}
-	return fmt.Sprintf("some objects of kind %s that this selects, %s can select too, and both act", kind, other)
+// Shared says that two Cleaners, by their places in a list, can act on the same objects of a kind: on all of them that
+// the one at At selects, or on some. One Cleaner stands for all others with which the one at At shares objects.
+type Shared struct {
+	At, Other int
+	Kind      string
+	All       bool
+	// More is how many others there are.
+	More int
 }
 
-// Overlaps warns of Cleaners that can act on the same objects, at the one that selects less. Two of one name are two
-// versions of one Cleaner, such as those of overlays.
-func Overlaps(results []*Result) (found []manifest.Problem) {
-	results = slices.DeleteFunc(slices.Clone(results), func(r *Result) bool { return r.anyBelow("") }) // these do not run
-	for i, one := range results {
-		for _, other := range results[i+1:] {
-			kind, wide := v1alpha1.Overlap(one.Cleaner, other.Cleaner)
-			if kind == "" || one.Cleaner.Name == other.Cleaner.Name {
+// Share finds Cleaners that can act on the same objects, with at most one result for each Cleaner: the one that selects
+// less, or the first of two that only share some.
+func Share(cleaners []*v1alpha1.Cleaner) (found []Shared) {
+	reaches := make([]*v1alpha1.Reach, len(cleaners))
+	for i, c := range cleaners {
+		reaches[i] = c.Reach()
+	}
+	of := map[int]*Shared{}
+	for i, one := range reaches {
+		for j := i + 1; j < len(reaches); j++ {
+			kind, wide := v1alpha1.Overlap(one, reaches[j])
+			if kind == "" || cleaners[i].Name == cleaners[j].Name { // of one name are versions of one Cleaner
 				continue
 			}
-			at, second := one.Document, other.Document
-			if wide == one.Cleaner {
-				at, second = other.Document, one.Document
+			s := Shared{At: i, Other: j, Kind: kind, All: wide != nil}
+			if wide == one {
+				s.At, s.Other = j, i
 			}
-			name := fmt.Sprintf("Cleaner %s (%s:%d)", second.Name(), second.File, second.Line)
-			found = append(found, at.At(selectorsField, codes.Overlap, OverlapWords(kind, name, wide != nil), OverlapWayOut))
+			if known := of[s.At]; known != nil {
+				s.More = known.More + 1
+				if known.All || !s.All {
+					known.More = s.More
+					continue
+				}
+			}
+			of[s.At] = &s
 		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(of)) {
+		found = append(found, *of[at])
+	}
+	return found
+}
+
+// Words says it at the Cleaner itself, where the other one is called so.
+func (s *Shared) Words(other string) string {
+	text := fmt.Sprintf("some objects of kind %s that this selects, %s can select too, and both act", s.Kind, other)
+	if s.All {
+		text = fmt.Sprintf("every %s that this selects, %s selects too, and both act", s.Kind, other)
+	}
+	switch s.More {
+	case 0:
+		return text
+	case 1:
+		return text + "; so it is with 1 more Cleaner"
+	}
+	return text + fmt.Sprintf("; so it is with %d more Cleaners", s.More)
+}
+
+// Overlaps warns of Cleaners that can act on the same objects.
+func Overlaps(results []*Result) (found []manifest.Problem) {
+	results = slices.DeleteFunc(slices.Clone(results), func(r *Result) bool { return r.anyBelow("") }) // these do not run
+	cleaners := make([]*v1alpha1.Cleaner, len(results))
+	for i, r := range results {
+		cleaners[i] = r.Cleaner
+	}
+	for _, s := range Share(cleaners) {
+		d := results[s.Other].Document
+		found = append(found, results[s.At].Document.At(selectorsField, codes.Overlap,
+			s.Words(fmt.Sprintf("Cleaner %s (%s:%d)", d.Name(), d.File, d.Line)), OverlapWayOut))
 	}
 	return found
 }

@@ -22,23 +22,13 @@ func (p *patient) overlaps(context.Context) (lines []Line, well string) {
 			acting = append(acting, &p.cleaners[i])
 		}
 	}
-	for i, one := range acting {
-		for _, other := range acting[i+1:] {
-			kind, wide := v1alpha1.Overlap(one, other)
-			if kind == "" {
-				continue
-			}
-			narrow, second := one, other
-			if wide == one {
-				narrow, second = other, one
-			}
-			lines = append(lines, Line{
-				Status:  Warn,
-				Object:  ref("Cleaner", narrow.Name),
-				Message: manifests.OverlapWords(kind, "Cleaner "+second.Name, wide != nil),
-				WayOut:  manifests.OverlapWayOut,
-			})
-		}
+	for _, s := range manifests.Share(acting) {
+		lines = append(lines, Line{
+			Status:  Warn,
+			Object:  ref("Cleaner", acting[s.At].Name),
+			Message: s.Words("Cleaner " + acting[s.Other].Name),
+			WayOut:  manifests.OverlapWayOut,
+		})
 	}
 	return lines, "no two Cleaners are known to act on the same objects"
 }
