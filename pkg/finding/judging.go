@@ -71,16 +71,23 @@ func leadsNowhere(c *candidate, all []*candidate) bool {
 	})
 }
 
-// judge says what was found of a candidate. A text in which its name stands makes any row unsure.
+// judge says what was found of a candidate. A text in which its name stands makes any row unsure, and texts that could
+// not be read make it unknown: those of volumes and classes, which a backup or a custom resource may name, and of what
+// is idle, which something in its namespace may scale up. The others are unknown then anyway, or found by other
+// evidence, such as that a target does not exist.
 func (f *Finder) judge(c *candidate) *Finding {
 	found := f.judgeByRow(c)
 	if found == nil || !c.row.heedsTexts() || c.reported || len(found.Unknown) > 0 ||
 		found.Type != c.row.typ || found.Confidence == v1alpha1.ConfidenceWeak {
 		return found
 	}
-	if why := f.inTextOfUser(c); why != "" {
+	unread := f.searchFor(c.row).unreadTexts
+	switch {
+	case f.graph.IsMentioned(c.object()):
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason += ", but " + why
+		found.Reason += ", but its name stands in " + f.mentioned(c.object())
+	case len(unread) > 0:
+		found.doubt(unread, "whether an annotation or another text names it")
 	}
 	return found
 }

@@ -45,8 +45,8 @@ ServiceAccount shop/robot Unused weak`,
 		cluster: of("v1 ConfigMap shop/a", ""), unread: []string{"VolumeAttachment", "Node", "EndpointSlice"},
 		want: "ConfigMap shop/a Unused",
 	},
-	"what may name a ConfigMap in an annotation only makes it unsure": {
-		cluster: of("v1 ConfigMap shop/a", ""), unread: []string{"HorizontalPodAutoscaler"}, want: "ConfigMap shop/a Unused weak",
+	"what may name a ConfigMap in an annotation makes it unknown if it cannot be read": {
+		cluster: of("v1 ConfigMap shop/a", ""), unread: []string{"HorizontalPodAutoscaler"}, want: "ConfigMap shop/a Unused unknown",
 	},
 	"kor#385, kor#63, popeye#365: init and ephemeral containers, and projected volumes": {
 		cluster: cluster(of("v1 ConfigMap shop/init", ""), of("v1 ConfigMap shop/debug", ""), of("v1 ConfigMap shop/projected", ""),

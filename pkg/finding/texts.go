@@ -95,20 +95,6 @@ func (r *row) annotated() []schema.GroupKind {
 	return nil
 }
 
-// inTextOfUser says in which text of a Pod, a volume or a custom resource the name of a candidate stands, or may stand.
-// Empty when nobody knows of any. That texts could not be read makes unsure volumes and classes, which a backup or a
-// custom resource may name, and what is idle, which something in its namespace may scale up. The others are unknown
-// then anyway, or found by other evidence, such as that a target does not exist.
-func (f *Finder) inTextOfUser(c *candidate) string {
-	if f.graph.IsMentioned(c.object()) {
-		return "its name stands in " + f.mentioned(c.object())
-	}
-	if unread := f.searchFor(c.row).unreadTexts; len(unread) > 0 {
-		return "its name may stand in an object of kind " + unread[0].Kind.String() + ", and these could not be read"
-	}
-	return ""
-}
-
 // mentioned says in which text of Pods and custom resources the name of an object stands, where that was kept.
 func (f *Finder) mentioned(name graph.Name) string {
 	texts := f.graph.Texts(name)
