@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,6 +81,32 @@ func TestSchemaThatChangesUnderACondition(t *testing.T) {
 	}
 }
 
+// While a run reads, the schema loses the field that its condition asks for: what is read then has it no more.
+func TestSchemaThatChangesWhileARunReads(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	g := b.gadgets()
+	g.create(1)
+	used := &unstructured.Unstructured{Object: map[string]any{"apiVersion": g.group + "/v1", "kind": "Gadget"}}
+	used.SetNamespace(b.namespace)
+	used.SetName("gadget-0")
+	must(t, b.user.Patch(t.Context(), used, client.RawPatch(types.MergePatchType, []byte(`{"spec": {"usedBy": "production"}}`))))
+	g.haveInSpec("usedBy")
+	c := b.cleaner(v1alpha1.ActionDelete, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("!has(object.spec.usedBy)", "")))
+	other := b.cleaner(v1alpha1.ActionDelete, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("has(object.spec.consumer)", "")))
+	b.awaitValid(other, v1alpha1.ReasonInvalidExpression) // the schema is there
+	b.reconcile(c)
+	var once sync.Once
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/gadgets") {
+			once.Do(func() { g.haveInSpec("consumer"); b.awaitValid(other, "") })
+		}
+		return nil, nil
+	})
+	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[0].matchConditions[0]", "undefined field 'usedBy'")
+	must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(used), used))
+}
+
 // A run that ends because its conditions do not fit the schema makes the Cleaner invalid, until they fit again.
 func TestSchemaThatChangedIsSaidInReady(t *testing.T) {
 	t.Parallel()
@@ -134,7 +161,7 @@ func TestSchemaThatCannotBeRead(t *testing.T) {
 func TestSchemaIsReadOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	c := b.cleaner(v1alpha1.ActionDelete, conditions(expression("object.metadata.name == 'x'", "")))
+	c := b.cleaner(v1alpha1.ActionDelete, conditions(expression("object.metadata.name == 'x'", ""))) // nothing matches, so nothing is checked twice
 	b.reconcile(c)
 	for range 3 {
 		wantRun(t, b.run(c), v1alpha1.ReasonCompleted)
