@@ -66,6 +66,9 @@ func (r *CleanerReconciler) overlapWords(
 
 // words names the first of those Cleaners in the order of their names, so that the words stay the same.
 func (a *acting) words(cleaner *v1alpha1.Cleaner) string {
+	if cleaner.IsSuspended() {
+		return ""
+	}
 	others := a.overlapping(cleaner.Name, cleaner.Reach())
 	switch len(others) {
 	case 0:

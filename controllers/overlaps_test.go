@@ -61,6 +61,7 @@ func TestOverlapWords(t *testing.T) {
 			fmt.Sprintf(both, "a"),
 		},
 		"a suspended one": {own, []v1alpha1.Cleaner{suspended}, ""},
+		"it is suspended": {suspended, []v1alpha1.Cleaner{own}, ""},
 		"several": {
 			own,
 			[]v1alpha1.Cleaner{

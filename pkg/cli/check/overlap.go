@@ -14,7 +14,7 @@ import (
 )
 
 // OverlapWayOut is what to do about Cleaners that can act on the same objects.
-const OverlapWayOut = "narrow one of the two, for example with labelFilters, or make one Cleaner of them"
+const OverlapWayOut = "narrow one of the two, for example with labelFilters, or suspend one"
 
 // Shared says that two Cleaners, by their places in a list, can act on the same objects of a kind: on all of them that
 // the one at At selects, or on some. One Cleaner stands for all others with which the one at At shares objects.
@@ -77,7 +77,9 @@ func (s *Shared) Words(other string) string {
 
 // Overlaps warns of Cleaners that can act on the same objects.
 func Overlaps(results []*Result) (found []manifest.Problem) {
-	results = slices.DeleteFunc(slices.Clone(results), func(r *Result) bool { return r.anyBelow("") }) // these do not run
+	results = slices.DeleteFunc(slices.Clone(results), func(r *Result) bool { // these do not run
+		return r.anyBelow("") || r.Cleaner.IsSuspended()
+	})
 	cleaners := make([]*v1alpha1.Cleaner, len(results))
 	for i, r := range results {
 		cleaners[i] = r.Cleaner
