@@ -11,6 +11,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // OverlapWayOut is what to do about Cleaners that can act on the same objects.
@@ -62,17 +63,14 @@ func Share(cleaners []*v1alpha1.Cleaner) (found []Shared) {
 
 // Words says it at the Cleaner itself, where the other one is called so.
 func (s *Shared) Words(other string) string {
-	text := fmt.Sprintf("some objects of kind %s that this selects, %s can select too, and both act", s.Kind, other)
+	text := fmt.Sprintf("%s can also select some of the %s objects that this selects, and both act", other, s.Kind)
 	if s.All {
 		text = fmt.Sprintf("every %s that this selects, %s selects too, and both act", s.Kind, other)
 	}
-	switch s.More {
-	case 0:
-		return text
-	case 1:
-		return text + "; so it is with 1 more Cleaner"
+	if s.More > 0 {
+		text += fmt.Sprintf("; it also overlaps with %s", terminal.Counted(s.More, "other Cleaner"))
 	}
-	return text + fmt.Sprintf("; so it is with %d more Cleaners", s.More)
+	return text
 }
 
 // Overlaps warns of Cleaners that can act on the same objects.
