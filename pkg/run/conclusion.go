@@ -76,9 +76,9 @@ func interrupted(o stage.Outcome) bool { return o.Result == v1alpha1.OutcomeInte
 // reasonFor is Forbidden when the API server refused something for want of rights.
 func reasonFor(err error, otherwise string) string {
 	switch {
-	case isOutdated(err):
+	case isA[*outdatedError](err):
 		return v1alpha1.ReasonCRDOutdated
-	case isForeign(err):
+	case isA[*foreignError](err):
 		return v1alpha1.ReasonForeignController
 	case summary.Forbidden(err):
 		return v1alpha1.ReasonForbidden

@@ -22,11 +22,6 @@ func foreignController(cleaner *v1alpha1.Cleaner, now time.Time) error {
 	return nil
 }
 
-func isForeign(err error) bool {
-	var foreign *foreignError
-	return errors.As(err, &foreign)
-}
-
 // alone reads the Cleaner once more, and says which other controller has written its status since the run began. It
 // says nothing about a Cleaner that is gone: its deletion stops the run.
 func (s Record) alone(ctx context.Context, cleaner *v1alpha1.Cleaner) error {

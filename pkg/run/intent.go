@@ -19,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/recheck"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // notActedDetail is of what was going to be touched and was not, because of what the run's message says.
@@ -95,7 +96,7 @@ func (s Record) mayIntend(ctx context.Context, t *task, in *intent) bool {
 		return false
 	}
 	switch err := s.Stop.Confirm(ctx); {
-	case isStop(err):
+	case isA[*stop.Error](err):
 		in.stopped = err
 		return false
 	case err != nil:

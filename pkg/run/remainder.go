@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/deadline"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 	"github.com/kubecleaner/kubecleaner/pkg/summary"
 )
 
@@ -52,7 +53,7 @@ func (m *remainder) decide(ctx context.Context, r *Runner, t *task) {
 		return
 	}
 	m.closing = r.Act.Stop.Confirm(ctx)
-	m.faulty = m.closing != nil && !isStop(m.closing)
+	m.faulty = m.closing != nil && !isA[*stop.Error](m.closing)
 }
 
 // limit ends a context when the run's time is over. When it is over already, nothing more is touched; looking may take

@@ -35,8 +35,3 @@ func (c CheckSchema) intact(ctx context.Context) error {
 func lostFields(cleaner string) error {
 	return &outdatedError{fmt.Errorf("the Cleaner %s does not run: %s", cleaner, v1alpha1.LostFieldsWords)}
 }
-
-func isOutdated(err error) bool {
-	var outdated *outdatedError
-	return errors.As(err, &outdated)
-}

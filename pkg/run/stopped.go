@@ -22,11 +22,10 @@ const selectLess = "let the Cleaner select less"
 
 // stopReason is the reason for which a run ends that was stopped by this cause.
 func stopReason(stopped error) string {
-	if late := (*deadline.Error)(nil); errors.As(stopped, &late) {
-		return v1alpha1.ReasonDeadlineExceeded
-	}
 	switch {
-	case isStop(stopped):
+	case isA[*deadline.Error](stopped):
+		return v1alpha1.ReasonDeadlineExceeded
+	case isA[*stop.Error](stopped):
 		return v1alpha1.ReasonActingStopped
 	case errors.Is(stopped, journal.ErrCancelled):
 		return v1alpha1.ReasonCancelled
@@ -34,10 +33,10 @@ func stopReason(stopped error) string {
 	return v1alpha1.ReasonFailed
 }
 
-// isStop reports whether a run was stopped because acting is off.
-func isStop(stopped error) bool {
-	var off *stop.Error
-	return errors.As(stopped, &off)
+// isA reports whether an error is one of a type, or wraps one.
+func isA[E error](err error) bool {
+	_, is := errors.AsType[E](err)
+	return is
 }
 
 // stopWords say why a run was stopped. How far it had come is said of one that took too long, and of one that was in
@@ -83,7 +82,7 @@ func readLess(spec v1alpha1.ResourceSelector) string {
 func stopWords(stopped error, cameTo, less string) string {
 	late := (*deadline.Error)(nil)
 	switch {
-	case isStop(stopped):
+	case isA[*stop.Error](stopped):
 		return fmt.Sprintf("%s. The next run after kubectl cleaner resume deals with what it did not come to.", stopped)
 	case !errors.As(stopped, &late):
 		return stopped.Error() + "."
