@@ -32,6 +32,7 @@ func (p *policy) without(selectors []v1alpha1.ResourceSelector, m *matching) (le
 	alternatives := slices.DeleteFunc(m.filters("spec.exclude"), func(alternative []placed) bool {
 		return slices.ContainsFunc(alternative, func(f placed) bool { return f.isEmpty() && len(f.Resources.Asked) == 0 })
 	})
+	p.sayWhatExcludesNothing(alternatives)
 	for _, s := range selectors {
 		whole := false
 		for i, alternative := range alternatives {
@@ -58,6 +59,18 @@ func (p *policy) without(selectors []v1alpha1.ResourceSelector, m *matching) (le
 		left = append(left, s)
 	}
 	return left
+}
+
+// sayWhatExcludesNothing names the subresources of exclude, by which Kyverno keeps no object.
+func (p *policy) sayWhatExcludesNothing(alternatives [][]placed) {
+	for _, f := range slices.Concat(alternatives...) {
+		for _, name := range f.Resources.Kinds {
+			if k := parseKindPattern(name); !isLike(k.subresource, "") {
+				p.differs(p.d, f.at+".resources.kinds",
+					fmt.Sprintf("%q names the subresource %q: it excludes no object, as in Kyverno", name, k.subresource), "")
+			}
+		}
+	}
 }
 
 // leaveOutNamespaces takes namespaces with a label out of a selector, where an alternative of exclude says just that of
