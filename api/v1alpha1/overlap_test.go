@@ -100,11 +100,6 @@ func TestOverlap(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			cleaner := func(s ResourceSelector, action Action) *Cleaner {
-				c := &Cleaner{}
-				c.Spec.Action, c.Spec.ResourcePolicySet.ResourceSelectors = &action, []ResourceSelector{s}
-				return c
-			}
 			one, other := cleaner(tt.wide, ActionDelete), cleaner(tt.narrow, ActionTransform)
 			if got := relation(one, other); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)

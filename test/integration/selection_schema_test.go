@@ -34,6 +34,18 @@ func (g *gadgets) haveInSpec(field string) {
 	})
 }
 
+// inUse creates a Gadget that says who uses it, in a field that the schema has.
+func (g *gadgets) inUse() *unstructured.Unstructured {
+	g.t.Helper()
+	g.create(1)
+	used := &unstructured.Unstructured{Object: map[string]any{"apiVersion": g.group + "/v1", "kind": "Gadget"}}
+	used.SetNamespace(g.namespace)
+	used.SetName("gadget-0")
+	must(g.t, g.user.Patch(g.t.Context(), used, client.RawPatch(types.MergePatchType, []byte(`{"spec": {"usedBy": "production"}}`))))
+	g.haveInSpec("usedBy")
+	return used
+}
+
 // awaitValid waits until the API server publishes a schema by which the Cleaner is valid, or is not.
 func (b *bench) awaitValid(c *v1alpha1.Cleaner, want string) {
 	b.t.Helper()
@@ -52,12 +64,7 @@ func TestSchemaThatChangesUnderACondition(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			g := b.gadgets()
-			g.create(1)
-			used := &unstructured.Unstructured{Object: map[string]any{"apiVersion": g.group + "/v1", "kind": "Gadget"}}
-			used.SetNamespace(b.namespace)
-			used.SetName("gadget-0")
-			must(t, b.user.Patch(t.Context(), used, client.RawPatch(types.MergePatchType, []byte(`{"spec": {"usedBy": "production"}}`))))
-			g.haveInSpec("usedBy")
+			g.inUse()
 			c := b.cleaner(action, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("!has(object.spec.usedBy)", "")), transform(touch))
 			other := b.cleaner(action, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("has(object.spec.consumer)", "")), transform(touch))
 			b.awaitValid(other, v1alpha1.ReasonInvalidExpression) // the schema is there
@@ -86,12 +93,7 @@ func TestSchemaThatChangesWhileARunReads(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	g := b.gadgets()
-	g.create(1)
-	used := &unstructured.Unstructured{Object: map[string]any{"apiVersion": g.group + "/v1", "kind": "Gadget"}}
-	used.SetNamespace(b.namespace)
-	used.SetName("gadget-0")
-	must(t, b.user.Patch(t.Context(), used, client.RawPatch(types.MergePatchType, []byte(`{"spec": {"usedBy": "production"}}`))))
-	g.haveInSpec("usedBy")
+	used := g.inUse()
 	c := b.cleaner(v1alpha1.ActionDelete, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("!has(object.spec.usedBy)", "")))
 	other := b.cleaner(v1alpha1.ActionDelete, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("has(object.spec.consumer)", "")))
 	b.awaitValid(other, v1alpha1.ReasonInvalidExpression) // the schema is there
