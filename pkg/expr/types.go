@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	openapi "k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
@@ -21,14 +22,19 @@ type unreadSchemaError struct{ error }
 
 func (e *unreadSchemaError) Unwrap() error { return e.error }
 
+// Schemas says what is known of kinds. Nil without an error means nothing.
+type Schemas interface {
+	Schema(ctx context.Context, gvk schema.GroupVersionKind) (*openapi.Schema, error)
+}
+
 // CheckConditions checks all matchConditions of a Cleaner against the schemas of now: they may have changed since it
 // was found valid, or could not be read then. Of a field that a kind does not have, !has(...) is true of all. An error
 // for which IsUnread is true says that nobody knows.
-func CheckConditions(ctx context.Context, published *cel.Published, cleaner *v1alpha1.Cleaner) error {
+func CheckConditions(ctx context.Context, schemas Schemas, cleaner *v1alpha1.Cleaner) error {
 	var problems, unread []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("resourceSelectors[%d]", i)
-		wrong, fault := CheckTypes(ctx, published, spec)
+		wrong, fault := CheckTypes(ctx, schemas, spec)
 		if wrong != nil {
 			problems = append(problems, InField(field+".", wrong)...)
 		}
@@ -49,11 +55,11 @@ func IsUnread(err error) bool {
 }
 
 // CheckTypes checks matchConditions against the kind's schema, where the cluster has one.
-func CheckTypes(ctx context.Context, published *cel.Published, spec v1alpha1.ResourceSelector) (wrong, fault error) {
+func CheckTypes(ctx context.Context, schemas Schemas, spec v1alpha1.ResourceSelector) (wrong, fault error) {
 	if len(spec.MatchConditions) == 0 {
 		return nil, nil
 	}
-	types, err := published.Schema(ctx, schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
+	types, err := schemas.Schema(ctx, schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
 	if err != nil || types == nil {
 		return nil, err
 	}

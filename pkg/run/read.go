@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -70,6 +71,9 @@ func (s Read) read(ctx context.Context, t *task) *view {
 	add(s.readNamespaces(ctx, v, found))
 	if acts {
 		v.hidden, v.totals = s.readHidden(ctx, t, v), s.readTotals(ctx, t, v)
+		if v.matched.Len() > 0 { // else the run touches nothing
+			add(expr.CheckConditions(ctx, s.Operator.Defined(t.now), t.cleaner))
+		}
 	}
 	v.denied = s.Denials.Of(t.record, s.Clock.Now())
 	v.clock, v.unread = cmp.Or(v.clock, s.clockFault()), errors.Join(faults...)
@@ -151,7 +155,7 @@ func (s Read) readHidden(ctx context.Context, t *task, v *view) map[schema.Group
 	for _, selection := range v.selections {
 		gvk := selection.Kind.GroupVersionKind
 		if _, asked := hidden[gvk]; !asked && selection.Considered > 0 {
-			hidden[gvk] = s.Operator.Whole(ctx, selection.Kind, !deletes)
+			hidden[gvk] = s.Operator.Whole(ctx, selection.Kind, !deletes, t.now)
 		}
 	}
 	return hidden

@@ -134,14 +134,11 @@ func (r *Runner) carryOut(ctx context.Context, b *begun, t *task) {
 }
 
 // decide reads the view and judges it: it lets the aggregated script choose, reads what a Delete would take along with
-// what was chosen, checks the conditions once more, and asks the guards.
+// what was chosen, and asks the guards.
 func (r *Runner) decide(ctx context.Context, t *task) *decision {
 	chosen := r.Judge.choose(ctx, t, r.Read.read(ctx, t))
 	if chosen.incomplete == nil {
 		chosen.cascade, chosen.incomplete = r.Read.readCascade(ctx, t, chosen)
-	}
-	if chosen.incomplete == nil && chosen.matched.Len() > 0 && !t.preview { // a schema may have changed while it read
-		chosen.incomplete = r.Check.checkConditions(ctx, t)
 	}
 	t.progress.Enter(metrics.StageJudge, 0)
 	return r.Judge.judge(ctx, t, chosen)

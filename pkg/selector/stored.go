@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
@@ -18,26 +21,20 @@ import (
 // Whole says why objects of a kind are not seen whole: it is a custom one, stored in another version that has fields
 // which the kind's version does not show, and nothing converts between the two. A copy would lack these fields, and a
 // change would take them away. Nil means that nothing is left out, but perhaps of the status, which counts only
-// withStatus.
+// withStatus. began is when the run began: see definition.
 // (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning)
-func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool) error {
-	if !strings.Contains(kind.Group, ".") { // which that of a custom one has
-		return nil
+func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool, began time.Time) error {
+	body, err := r.definition(ctx, kind, began)
+	if body == nil || err != nil {
+		return err
 	}
-	name := kind.Resource + "." + kind.Group
-	body, err := r.get(ctx, definitionKind().Path("", name))
-	if apiserver.IsAbsent(err, name) {
-		return nil // it is not a custom one
-	}
-	if err != nil {
-		return fmt.Errorf("finding out in which version %s is stored: %w", kind.Kind, err)
-	}
-	spec := object.JSON(body).Field("spec")
-	if spec.At("conversion", "strategy").Text() == "Webhook" || spec.Field("preserveUnknownFields").String() == "true" {
+	defined := body.Field("spec")
+	if defined.At("conversion", "strategy").Text() == "Webhook" ||
+		defined.Field("preserveUnknownFields").String() == "true" {
 		return nil
 	}
 	var read, stored object.JSON
-	for version := range spec.Field("versions").Elements() {
+	for version := range defined.Field("versions").Elements() {
 		if version.Field("name").Text() == kind.Version {
 			read = version
 		}
@@ -66,6 +63,68 @@ func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool) e
 		kind.Version,
 		version,
 	)
+}
+
+// definition is the CustomResourceDefinition of a kind. Nil when it is not a custom one. It is an error if it changed
+// after a run began, or less than a minute before: the run may have read objects without some fields then. An API
+// server serves by a change a moment late, and clocks differ by up to a minute.
+func (r *Reader) definition(ctx context.Context, kind object.Kind, began time.Time) (object.JSON, error) {
+	if !strings.Contains(kind.Group, ".") { // which that of a custom one has
+		return nil, nil
+	}
+	name := kind.Resource + "." + kind.Group
+	body, err := r.get(ctx, definitionKind().Path("", name))
+	if apiserver.IsAbsent(err, name) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the CustomResourceDefinition %s: %w", name, err)
+	}
+	if at := changedAt(body); at.After(began.Add(-time.Minute)) {
+		return nil, fmt.Errorf(
+			"the CustomResourceDefinition %s was changed at %s, less than a minute before the run, or during it, "+
+				"so objects may have been read without some of their fields: run the Cleaner again a minute later",
+			name,
+			at.UTC().Format(time.RFC3339),
+		)
+	}
+	return body, nil
+}
+
+// changedAt is when the spec of an object was changed last. Zero when it never was.
+func changedAt(body object.JSON) (last time.Time) {
+	if body.At("metadata", "generation").String() == "1" {
+		return time.Time{}
+	}
+	for entry := range body.At("metadata", "managedFields").Elements() {
+		at, err := time.Parse(time.RFC3339, entry.Field("time").Text())
+		if err == nil && at.After(last) && entry.At("fieldsV1", "f:spec") != nil {
+			last = at
+		}
+	}
+	return last
+}
+
+// Defined is what CustomResourceDefinitions say of kinds. The schemas that an API server publishes can be minutes late.
+type Defined struct {
+	reader *Reader
+	began  time.Time
+}
+
+// Defined is what they say after a run has read. It is an error if one changed after the run began, or shortly before.
+func (r *Reader) Defined(began time.Time) Defined { return Defined{r, began} }
+
+// Schema is the schema of a kind in its definition. Nil when there is none.
+func (d Defined) Schema(ctx context.Context, gvk schema.GroupVersionKind) (*spec.Schema, error) {
+	kind, err := d.reader.Resolve(ctx, gvk)
+	if err != nil {
+		return nil, err
+	}
+	body, err := d.reader.definition(ctx, kind, d.began)
+	if body == nil || err != nil {
+		return nil, err
+	}
+	return cel.Defined(body, gvk.Version), nil
 }
 
 func definitionKind() object.Kind {

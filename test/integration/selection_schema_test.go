@@ -5,6 +5,7 @@ package integration
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -12,14 +13,18 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // haveInSpec gives version v1 of the Gadgets a schema that knows one field of spec.
@@ -88,25 +93,80 @@ func TestSchemaThatChangesUnderACondition(t *testing.T) {
 	}
 }
 
-// While a run reads, the schema loses the field that its condition asks for: what is read then has it no more.
-func TestSchemaThatChangesWhileARunReads(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	g := b.gadgets()
-	used := g.inUse()
-	c := b.cleaner(v1alpha1.ActionDelete, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("!has(object.spec.usedBy)", "")))
-	other := b.cleaner(v1alpha1.ActionDelete, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("has(object.spec.consumer)", "")))
-	b.awaitValid(other, v1alpha1.ReasonInvalidExpression) // the schema is there
-	b.reconcile(c)
-	var once sync.Once
-	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/gadgets") {
-			once.Do(func() { g.haveInSpec("consumer"); b.awaitValid(other, "") })
+// freezeSchemas lets the API server publish what it publishes now, whatever changes: it is often late. Before each
+// list of the Gadgets, and before each reading of their definition, it calls the functions.
+func (g *gadgets) freezeSchemas(onList, onDefinition func()) {
+	var mu sync.Mutex
+	published := map[string][]byte{}
+	g.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		switch uri := r.URL.RequestURI(); {
+		case strings.HasPrefix(uri, "/openapi/v3"):
+			mu.Lock()
+			defer mu.Unlock()
+			if published[uri] == nil {
+				err := awaitAnswer(uri, func(code int, body string) bool {
+					published[uri] = []byte(body)
+					return code == http.StatusOK
+				})
+				if err != nil {
+					return nil, err
+				}
+			}
+			return answer(r, http.StatusOK, published[uri]), nil
+		case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/gadgets"):
+			onList()
+		case strings.HasSuffix(r.URL.Path, "/customresourcedefinitions/"+g.crd.Name):
+			onDefinition()
 		}
 		return nil, nil
 	})
-	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[0].matchConditions[0]", "undefined field 'usedBy'")
-	must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(used), used))
+}
+
+// serves waits until the API server serves a Gadget with a field of spec, or without.
+func (g *gadgets) serves(name, field string, with bool) {
+	must(g.t, awaitAnswer(g.path("v1")+"/"+name, func(_ int, body string) bool { return strings.Contains(body, `"`+field+`"`) == with }))
+}
+
+// While a run reads, the definition loses the field that its condition asks for, and may get it back: what is read
+// meanwhile does not show it. The schema that the API server publishes does not show the change yet.
+func TestSchemaThatChangesWhileARunReads(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		before, back bool
+		want         string
+	}{
+		"lost":           {false, false, "was changed at "},
+		"lost, and back": {false, true, "was changed at "},
+		"lost before":    {true, false, "resourceSelectors[0].matchConditions[0] (condition): "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			g := b.gadgets()
+			used := g.inUse()
+			c := b.cleaner(v1alpha1.ActionDelete, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("!has(object.spec.usedBy)", "")))
+			c.Spec.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageNone} // a copy has reasons of its own
+			must(t, b.user.Update(t.Context(), c))
+			other := b.cleaner(v1alpha1.ActionDelete, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("has(object.spec.consumer)", "")))
+			b.awaitValid(other, v1alpha1.ReasonInvalidExpression) // the schema is there
+			b.reconcile(c)
+			var lost, back sync.Once
+			lose := func() { g.haveInSpec("consumer"); g.serves(used.GetName(), "usedBy", false) }
+			restore := func() { g.haveInSpec("usedBy"); g.serves(used.GetName(), "usedBy", true) }
+			g.freezeSchemas(func() { lost.Do(lose) }, func() {
+				if test.back {
+					back.Do(restore)
+				}
+			})
+			if test.before {
+				b.awaitValid(other, v1alpha1.ReasonInvalidExpression) // which reads what is published once more
+				lost.Do(lose)
+				b.clock.SetTime(b.clock.Now().Add(2 * time.Minute))
+			}
+			wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: ", test.want)
+			must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(used), used))
+		})
+	}
 }
 
 // A run that ends because its conditions do not fit the schema makes the Cleaner invalid, until they fit again.
@@ -159,11 +219,50 @@ func TestSchemaThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// A definition says the same as what the API server publishes of it: a condition that fits the one fits the other.
+func TestDefinitionSaysWhatIsPublished(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	read := func(path string) (answer object.JSON) {
+		must(t, awaitAnswer(path, func(code int, body string) bool { answer = object.JSON(body); return code == http.StatusOK }))
+		return answer
+	}
+	published := read("/openapi/v3/apis/" + v1alpha1.GroupVersion.String())
+	var all apiextensionsv1.CustomResourceDefinitionList
+	must(t, apiextensionsv1.AddToScheme(b.user.Scheme()))
+	must(t, b.user.List(t.Context(), &all))
+	compared := 0
+	for _, crd := range all.Items {
+		if crd.Spec.Group != v1alpha1.GroupVersion.Group {
+			continue
+		}
+		definition := read("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + crd.Name)
+		want := cel.Resolve(published, v1alpha1.GroupVersion.WithKind(crd.Spec.Names.Kind))
+		got := cel.Defined(definition, v1alpha1.GroupVersion.Version)
+		for _, name := range []string{"apiVersion", "kind", "metadata"} { // which all objects have
+			delete(want.Properties, name)
+			delete(got.Properties, name)
+		}
+		text := func(s *spec.Schema) string {
+			body, err := json.MarshalIndent(s, "", " ")
+			must(t, err)
+			return string(body)
+		}
+		if diff := gocmp.Diff(text(want), text(got)); diff != "" || len(want.Properties) == 0 {
+			t.Errorf("%s: %s", crd.Name, diff)
+		}
+		compared++
+	}
+	if compared < 3 {
+		t.Errorf("%d definitions were compared", compared)
+	}
+}
+
 // A document of the schemas has a megabyte: it is read once, and a run asks only whether it has changed.
 func TestSchemaIsReadOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	c := b.cleaner(v1alpha1.ActionDelete, conditions(expression("object.metadata.name == 'x'", ""))) // nothing matches, so nothing is checked twice
+	c := b.cleaner(v1alpha1.ActionDelete, conditions(expression("object.metadata.name == 'x'", "")))
 	b.reconcile(c)
 	for range 3 {
 		wantRun(t, b.run(c), v1alpha1.ReasonCompleted)

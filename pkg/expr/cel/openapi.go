@@ -127,6 +127,16 @@ func Resolve(published object.JSON, gvk schema.GroupVersionKind) *spec.Schema {
 	return definitions.reference(root)
 }
 
+// Defined is the schema of a version in a CustomResourceDefinition. Nil when it has none.
+func Defined(definition object.JSON, version string) *spec.Schema {
+	for v := range definition.At("spec", "versions").Elements() {
+		if v.Field("name").Text() == version {
+			return definitions{}.decode(v.At("schema", "openAPIV3Schema"))
+		}
+	}
+	return nil
+}
+
 // document reads one document. Nil when the server has none.
 func document(ctx context.Context, client rest.Interface, url string) (object.JSON, error) {
 	result := client.Get().RequestURI(url).SetHeader("Accept", "application/json").Do(ctx)
