@@ -14,8 +14,8 @@ import (
 type fixedName struct{ name, namespace, label, value, by string }
 
 // fixedNames are ConfigMaps and Secrets that well-known software reads through the API, by names that stand in its
-// code, or by a label. A name may end with "*". Where others may have such a name, too, the object must be in the
-// namespace, or have the label.
+// code, or by a label. "*" in a name stands for any text. Where others may have such a name, too, the object must be in
+// the namespace, or have the label.
 var fixedNames = []fixedName{
 	{name: "istio", namespace: "istio-system", label: "istio.io/rev", by: "Istio"},
 	{name: "istio-*", namespace: "istio-system", label: "istio.io/rev", by: "Istio"},
@@ -40,6 +40,13 @@ var fixedNames = []fixedName{
 	{name: "*", label: "openpolicyagent.org/policy", by: "Open Policy Agent"},
 	{name: "*", label: "openpolicyagent.org/data", by: "Open Policy Agent"},
 	{name: "*", label: "gateway.istio.io/defaults-for-class", by: "Istio"},
+	{name: "*", label: "configmap-type", value: "high-availability", by: "Flink"},
+	{name: "*", label: "console.openshift.io/dashboard", by: "OpenShift's console"},
+	{name: "*", label: "skupper.io/type", by: "Skupper"},
+	{name: "skupper-*", by: "Skupper"},
+	{name: "kubearmor-config", by: "KubeArmor"},
+	{name: "azure-storage-account-*", by: "Azure's CSI driver"},
+	{name: "*.credentials.postgresql.acid.zalan.do", by: "Zalando's operator"},
 	{name: "*", namespace: "cilium-secrets", label: "secretsync.cilium.io/owning-secret-name", by: "Cilium"},
 }
 
@@ -89,8 +96,8 @@ func (n fixedName) reads() string {
 }
 
 func (n fixedName) isOf(o *object.Parts) bool {
-	begin, isBegin := strings.CutSuffix(n.name, "*")
-	if o.Name != n.name && (!isBegin || !strings.HasPrefix(o.Name, begin)) {
+	begin, end, isPattern := strings.Cut(n.name, "*")
+	if o.Name != n.name && (!isPattern || !strings.HasPrefix(o.Name, begin) || !strings.HasSuffix(o.Name, end)) {
 		return false
 	}
 	value := label(o, n.label)

@@ -196,7 +196,7 @@ func objectWith(t testing.TB, kind object.Kind, r graph.Reference, name string) 
 	beside(r.NamespaceField, "team")
 	if field, value, has := strings.Cut(r.Where, "="); has {
 		beside(field, value)
-	} else {
+	} else if field != r.NamespaceField {
 		beside(field, map[string]any{"a": "b"})
 	}
 	raw, err := json.Marshal(root)

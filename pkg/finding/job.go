@@ -93,10 +93,28 @@ func lookFinishedJob(f *Finder, o *object.Parts) *candidate {
 	if !since.IsZero() && f.Now.Sub(since) < finishedFor {
 		return nil
 	}
-	return &candidate{found: &Finding{Since: since}, decide: decideFinishedJob}
+	labels := labelsOf(o)
+	for _, label := range labels {
+		f.bytes += int64(32 + len(label))
+	}
+	return &candidate{found: &Finding{Since: since}, decide: func(f *Finder, found Finding) *Finding {
+		return decideFinishedJob(f, found, labels)
+	}}
 }
 
-func decideFinishedJob(f *Finder, found Finding) *Finding {
+// labelsOf are the labels of a Job and of its Pods, as a selector has them.
+func labelsOf(o *object.Parts) (all []string) {
+	for _, labels := range []object.JSON{
+		o.At("metadata", "labels"), o.At("spec", "template", "metadata", "labels"),
+	} {
+		for label, value := range labels.Fields() {
+			all = append(all, label.String()+"="+value.Text())
+		}
+	}
+	return all
+}
+
+func decideFinishedJob(f *Finder, found Finding, labels []string) *Finding {
 	found.Reason, found.Confidence = "it is complete, and nothing deletes it", v1alpha1.ConfidenceCertain
 	why := ""
 	if unread := slices.DeleteFunc(f.unreadOf(f.Table.PodKinds()...), f.isElsewhere); len(unread) > 0 {
@@ -105,6 +123,11 @@ func decideFinishedJob(f *Finder, found Finding) *Finding {
 	why = cmp.Or(f.mayBeAwaited(nameOf(&found)), why)
 	if f.waited[[2]string{found.Namespace, found.Name}] || f.waited[[2]string{anyNamespace, found.Name}] {
 		why = "a container waits for a Job, and names it"
+	}
+	if slices.ContainsFunc(labels, func(label string) bool {
+		return f.waited[[2]string{found.Namespace, label}] || f.waited[[2]string{anyNamespace, label}]
+	}) {
+		why = "a container waits for a Job or for Pods with its labels"
 	}
 	if why != "" {
 		found.Confidence = v1alpha1.ConfidenceWeak

@@ -6,6 +6,7 @@ package finding
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -76,17 +77,37 @@ func (n *notes) waitsFor(o *object.Parts, texts, variables []string) {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, begin) })
 	}
 	lower := wordsIn([]string{strings.ToLower(strings.Join(texts, " "))}) // kubectl takes Job.v1.batch, too
-	if !begins(words, "job") && !begins(lower, "job") {
+	isOfJobs := begins(words, "job") || begins(lower, "job")
+	if !isOfJobs && !begins(lower, "pod") {
 		return
 	}
 	in := o.Namespace
 	if begins(words, "-n") || begins(words, "--namespace") {
 		in = anyNamespace
 	}
+	n.waitsForLabels(in, texts)
+	if !isOfJobs {
+		return
+	}
 	for _, word := range words {
 		if name := strings.Trim(word, "-."); len(name) <= validation.DNS1123SubdomainMaxLength {
 			n.waited[[2]string{strings.Clone(in), strings.Clone(name)}] = true
 			n.bytes += int64(96 + len(in) + len(name))
+		}
+	}
+}
+
+func isBetweenLabels(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`,"'`, r) }
+
+// waitsForLabels takes note of labels in texts, as in "kubectl wait job -l app=migrate" and "pod-wr -lapp=migrate".
+func (n *notes) waitsForLabels(in string, texts []string) {
+	for _, text := range texts {
+		for _, word := range strings.FieldsFunc(text, isBetweenLabels) {
+			word = strings.TrimPrefix(strings.TrimPrefix(word, "--selector="), "-l")
+			if label, value, is := strings.Cut(strings.Replace(word, "==", "=", 1), "="); is && label != "" && value != "" {
+				n.waited[[2]string{strings.Clone(in), label + "=" + value}] = true
+				n.bytes += int64(96 + len(in) + len(word))
+			}
 		}
 	}
 }

@@ -34,7 +34,8 @@ type notes struct {
 	byHand    map[graph.Name]bool
 	// queued are Jobs that have a Workload of Kueue, which suspends and resumes them.
 	queued map[graph.Name]bool
-	// waited are words in commands that wait for a Job, by namespace.
+	// waited are words in commands that wait for a Job, and "label=value" in those that wait for Jobs or Pods, by
+	// namespace.
 	waited map[[2]string]bool
 	// awaited are volumes that a claim asks for by their names, and does not have, or that a template of claims asks for.
 	awaited map[string]bool

@@ -6,6 +6,7 @@ package finding
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unique"
 
@@ -44,7 +45,7 @@ func podRows() []*row {
 			crosses:    true,
 			reads:      []schema.GroupKind{nodes},
 			look:       lookUnhealthyPod,
-			means: "a container ran out of memory within the last day; or it has been pending for 10 minutes; or its Node does not exist; or no " +
+			means: "a container ran out of memory within the last day; or it has been pending for 10 minutes, and no init container of it runs; or its Node does not exist; or no " +
 				"Deployment owns it, and a container crashes, or has no image or no configuration",
 		},
 	}
@@ -185,9 +186,18 @@ func whyWaits(container object.JSON) string {
 	return why
 }
 
-// lookPending looks at a Pod that does not start. One that is gated waits on purpose.
+// lookPending looks at a Pod that does not start. One that is gated waits on purpose, as does one whose priority lets
+// any other take its place. One whose init container runs has started.
 func lookPending(f *Finder, o *object.Parts) *candidate {
 	for range o.At("spec", "schedulingGates").Elements() {
+		return nil
+	}
+	for container := range o.At("status", "initContainerStatuses").Elements() {
+		if container.At("state", "running").Type() == object.Map {
+			return nil
+		}
+	}
+	if strings.HasPrefix(o.At("spec", "priority").String(), "-") {
 		return nil
 	}
 	since, reason := o.Created, "it has been pending for too long"

@@ -81,16 +81,31 @@ func (f *Finder) noteReader(o *object.Parts) {
 	})
 }
 
-// makesPods reports whether a rule names Pods or Jobs, and lets somebody make them. One for all kinds is for people who
-// deploy.
+// makingPods are resources that run Pods once and are done: programs make them, from templates of their own. Others are
+// what people deploy.
+var makingPods = map[string][]string{
+	"":                     {"pods"},
+	jobs.Group:             {"jobs"},
+	"argoproj.io":          {"workflows", "cronworkflows"},
+	"batch.volcano.sh":     {"jobs"},
+	"jobset.x-k8s.io":      {"jobsets"},
+	"kubeflow.org":         {"pytorchjobs", "tfjobs", "mpijobs"},
+	"ray.io":               {"rayjobs", "rayclusters"},
+	"sparkoperator.k8s.io": {"sparkapplications", "scheduledsparkapplications"},
+	"tekton.dev":           {"pipelineruns", "taskruns"},
+	"trainer.kubeflow.org": {"trainjobs"},
+	"workspace.devfile.io": {"devworkspaces"},
+}
+
+// makesPods reports whether a rule names Pods, Jobs or the like, and lets somebody make them. One for all kinds is for
+// people who deploy.
 func makesPods(rule object.JSON) bool {
-	create := []string{"create"}
-	if !allows(rule, "", []string{"pods"}, create) && !allows(rule, jobs.Group, []string{"jobs"}, create) {
-		return false
-	}
 	for resource := range rule.Field("resources").Elements() {
-		if text := resource.Text(); text == "pods" || text == "jobs" {
-			return true
+		text := resource.Text()
+		for group, resources := range makingPods {
+			if slices.Contains(resources, text) && allows(rule, group, []string{text}, []string{"create"}) {
+				return true
+			}
 		}
 	}
 	return false

@@ -133,6 +133,9 @@ func (f *Finder) makes(name graph.Name) string {
 			return maker.String() + ", whose name it selects by, may make such Pods"
 		}
 	}
+	if f.graph.MaySet(name) {
+		return "the controller of a custom resource of its namespace may make such Pods, by the labels"
+	}
 	if f.makers[name.Namespace] {
 		return "a role lets somebody make Pods in the namespace"
 	}

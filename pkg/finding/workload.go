@@ -48,7 +48,7 @@ func workloadRows() []*row {
 		{
 			kind: replicaSets, typ: v1alpha1.FindingUnused, actionable: true, body: true, look: lookReplicaSet,
 			reads: slices.Concat(scalers, rbacKinds, []schema.GroupKind{cronJobs}),
-			means: "it has no Pods and no owner, and nothing scales it",
+			means: "it has no Pods and no owner, and nothing scales it; if no Deployment made it, the finding is Weak",
 		},
 	}
 }
@@ -113,10 +113,16 @@ func lookUnavailable(f *Finder, o *object.Parts) *candidate {
 		return nil
 	}
 	c := &candidate{found: &Finding{}, decide: decideUnavailable}
-	if progress := conditionOf(o, "Progressing"); progress.Field("status").Text() == "False" {
-		c.found.Reason = "its rollout does not progress: " + progress.Field("reason").Text()
+	progress := conditionOf(o, "Progressing")
+	switch reason := progress.Field("reason").Text(); progress.Field("status").Text() {
+	case "False":
+		c.found.Reason = "its rollout does not progress: " + reason
 		c.found.Since = timeAt(progress.Field("lastTransitionTime"))
 		return c
+	case "True": // its progressDeadlineSeconds have not passed
+		if reason != "NewReplicaSetAvailable" {
+			return c
+		}
 	}
 	available := conditionOf(o, "Available")
 	since := timeAt(available.Field("lastTransitionTime"))

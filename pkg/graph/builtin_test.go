@@ -188,7 +188,7 @@ func checkReferenceIsRead(t *testing.T, table *Table, kind schema.GroupKind, r R
 		want.Namespace = "from"
 		set(beside([]step{{}}, c.namespaceFrom), "from")
 	}
-	if len(c.namespace) > 0 && s.namespaceField {
+	if len(c.namespace) > 0 && (s.namespaceField || r.Where == r.NamespaceField) {
 		want.Namespace = other
 		set(beside(path, c.namespace), other)
 	}

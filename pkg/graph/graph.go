@@ -36,6 +36,7 @@ type Graph struct {
 	parameters   parameters
 	mentions     mentions
 	annotations  mentions
+	given        given
 	watched      map[key]*watch
 	bytes        int64
 }
@@ -68,7 +69,7 @@ func New(table *Table, clusterScoped map[schema.GroupKind]bool) *Graph {
 
 // Bytes is about how much memory the Graph takes.
 func (g *Graph) Bytes() int64 {
-	return g.bytes + g.mentions.bytes + g.annotations.bytes + g.aggregations.bytes
+	return g.bytes + g.mentions.bytes + g.annotations.bytes + g.aggregations.bytes + g.given.bytes
 }
 
 // Saw takes note that there is an object, which may be chosen by its labels.
@@ -77,6 +78,7 @@ func (g *Graph) Saw(o object.Object) {
 	g.see(name)
 	if s := g.table.sources[name.GroupKind]; s != nil && s.isCustom {
 		g.see(customName(name.Namespace, name.Name))
+		g.see(groupName(name.Namespace, name.Group))
 	}
 	g.choose(o)
 }
@@ -135,6 +137,9 @@ func (g *Graph) Add(o *object.Parts) {
 	}
 	g.addLabels(o, use)
 	g.bytes += g.parameters.add(o)
+	if s := g.table.sources[o.Kind.GroupKind()]; s != nil && s.isCustom {
+		g.addGiven(o.Object)
+	}
 	id := int32(-1)
 	if g.aggregations.add(o.Object) {
 		id = g.user(use.by)

@@ -83,10 +83,15 @@ var irregular = map[schema.GroupKind]irregularity{
 	{Group: "external-secrets.io", Kind: "SecretStore"}:        remoteStores,
 	{Group: "external-secrets.io", Kind: "ClusterSecretStore"}: remoteStores,
 	{Group: "argoproj.io", Kind: "AppProject"}:                 projects,
-	validatingPolicyKind:                                       {names: parameterKinds, about: aboutPolicies},
-	mutatingPolicyKind:                                         {names: parameterKinds, about: aboutPolicies},
-	validatingBindingKind:                                      {names: parameterKinds, about: aboutParameters},
-	mutatingBindingKind:                                        {names: parameterKinds, about: aboutParameters},
+	pushKind: {names: []schema.GroupKind{secretKind}, about: "`spec.selector.secret.selector` chooses Secrets by their labels"},
+	bundleKind: {
+		names: []schema.GroupKind{configMapKind, secretKind},
+		about: "`spec.sources[].configMap.selector` and `spec.sources[].secret.selector` choose ConfigMaps and Secrets by their labels, in any namespace",
+	},
+	validatingPolicyKind:  {names: parameterKinds, about: aboutPolicies},
+	mutatingPolicyKind:    {names: parameterKinds, about: aboutPolicies},
+	validatingBindingKind: {names: parameterKinds, about: aboutParameters},
+	mutatingBindingKind:   {names: parameterKinds, about: aboutParameters},
 }
 
 // inDrivers are the kinds that drivers of storage know by their names, beside Secrets.

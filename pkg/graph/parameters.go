@@ -4,7 +4,9 @@
 package graph
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,34 +21,41 @@ var (
 	mutatingPolicyKind    = schema.GroupKind{Group: admissionGroup, Kind: "MutatingAdmissionPolicy"}
 	validatingBindingKind = schema.GroupKind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicyBinding"}
 	mutatingBindingKind   = schema.GroupKind{Group: admissionGroup, Kind: "MutatingAdmissionPolicyBinding"}
+
+	pushKind   = schema.GroupKind{Group: "external-secrets.io", Kind: "PushSecret"}
+	bundleKind = schema.GroupKind{Group: "trust.cert-manager.io", Kind: "Bundle"}
 )
 
 // parameterKinds are the kinds of parameters that are looked for. Others belong to a custom resource of the policy's
 // author.
 var parameterKinds = []schema.GroupKind{configMapKind, secretKind}
 
-// parameters are what bindings of admission policies choose by labels.
+// parameters are what objects choose by labels: bindings of admission policies, and a few custom resources.
 type parameters struct {
 	choices []choice
 	// kinds are what the policies that passed say of their parameters. The zero kind means that a policy has none.
 	kinds map[Name]schema.GroupKind
 }
 
-// choice is the selector of one binding.
+// choice is one selector of an object.
 type choice struct {
-	by, policy Name
+	by Name
+	// path is where the selector stands, and kind what it is for. Of a binding the policy says that.
+	path   string
+	kind   schema.GroupKind
+	policy Name
 	// namespace is "*" where the parameters are in the namespace of each request.
 	namespace string
 	selector  labels.Selector
 }
 
-const parametersPath = "spec.paramRef.selector"
-
 // ChoosesByLabels reports whether objects of the kind choose others by their labels. They must pass before the objects
 // that they choose.
 func ChoosesByLabels(kind schema.GroupKind) bool {
 	return slices.Contains(
-		[]schema.GroupKind{validatingPolicyKind, mutatingPolicyKind, validatingBindingKind, mutatingBindingKind},
+		[]schema.GroupKind{
+			validatingPolicyKind, mutatingPolicyKind, validatingBindingKind, mutatingBindingKind, pushKind, bundleKind,
+		},
 		kind,
 	)
 }
@@ -68,30 +77,48 @@ func (p *parameters) add(o *object.Parts) (bytes int64) {
 		return p.addChoice(name, validatingPolicyKind, o)
 	case mutatingBindingKind:
 		return p.addChoice(name, mutatingPolicyKind, o)
+	case pushKind:
+		p.forget(name)
+		at := choice{by: name, path: "spec.selector.secret.selector", kind: secretKind, namespace: o.Namespace}
+		return p.choose(at, o.At("spec", "selector", "secret", "selector"))
+	case bundleKind:
+		p.forget(name)
+		for from := range o.At("spec", "sources").Elements() {
+			for field, kind := range map[string]schema.GroupKind{"configMap": configMapKind, "secret": secretKind} {
+				at := choice{by: name, path: "spec.sources[]." + field + ".selector", kind: kind}
+				bytes += p.choose(at, from.At(field, "selector"))
+			}
+		}
 	}
-	return 0
+	return bytes
+}
+
+// forget drops the choices of an object: a list may begin anew.
+func (p *parameters) forget(by Name) {
+	p.choices = slices.DeleteFunc(p.choices, func(c choice) bool { return c.by == by })
 }
 
 func (p *parameters) addChoice(by Name, policy schema.GroupKind, o *object.Parts) (bytes int64) {
-	p.choices = slices.DeleteFunc(p.choices, func(c choice) bool { return c.by == by }) // a list may begin anew
+	p.forget(by)
 	reference := o.At("spec", "paramRef")
-	if t := reference.Field("selector").Type(); t == object.Absent || t == object.Null {
-		return 0
-	}
-	selector, err := SelectorOf(reference.Field("selector"))
-	if err != nil {
-		selector = labels.Everything() // whatever it means, it may be this one
-	}
-	c := choice{
+	return p.choose(choice{
 		by:        by,
+		path:      "spec.paramRef.selector",
 		policy:    Name{GroupKind: policy, Name: o.At("spec", "policyName").Text()},
 		namespace: reference.Field("namespace").Text(),
-		selector:  selector,
+	}, reference.Field("selector"))
+}
+
+// choose keeps a choice with its selector, if there is one. Without a namespace it is for all.
+func (p *parameters) choose(c choice, selector object.JSON) (bytes int64) {
+	if t := selector.Type(); t == object.Absent || t == object.Null {
+		return 0
 	}
-	c.by, c.policy = clonedName(c.by), clonedName(c.policy)
-	if c.namespace == "" {
-		c.namespace = "*"
+	var err error
+	if c.selector, err = SelectorOf(selector); err != nil {
+		c.selector = labels.Everything() // whatever it means, it may be this one
 	}
+	c.by, c.policy, c.namespace = clonedName(c.by), clonedName(c.policy), strings.Clone(cmp.Or(c.namespace, "*"))
 	p.choices = append(p.choices, c)
 	return 512
 }
@@ -99,6 +126,9 @@ func (p *parameters) addChoice(by Name, policy schema.GroupKind, o *object.Parts
 // strengthFor is how sure it is that a choice is for objects of a kind. Empty when it is not.
 func (p *parameters) strengthFor(c *choice, kind schema.GroupKind) Strength {
 	said, known := p.kinds[c.policy]
+	if c.kind.Kind != "" {
+		said, known = c.kind, true
+	}
 	switch {
 	case known && said != kind, !slices.Contains(parameterKinds, kind):
 		return ""
@@ -120,7 +150,7 @@ func (g *Graph) choose(o object.Object) {
 		if !c.selector.Matches(labelSet(object.JSON(o.Raw).At("metadata", "labels"))) {
 			continue
 		}
-		edge := Edge{To: name, Path: parametersPath, Optional: true, Strength: strength}
+		edge := Edge{To: name, Path: c.path, Optional: true, Strength: strength}
 		g.name(edge, g.user(c.by), false)
 		g.witness(c.by, edge)
 	}

@@ -80,6 +80,13 @@ var pauseMarks = []string{
 	"loft.sh/paused-replicas",
 }
 
+// isPauseMark reports whether an annotation is one of pauseMarks, or looks like one that keeps a number of replicas:
+// "devspace.sh/replicas". Those that the Deployment controller writes say nothing of a pause.
+func isPauseMark(name string) bool {
+	return slices.Contains(pauseMarks, name) ||
+		strings.HasSuffix(name, "replicas") && !strings.HasPrefix(name, "deployment.kubernetes.io/")
+}
+
 // onDemand are labels of workloads that are started when somebody calls them, and what they must be: Sablier's, and
 // those of the functions of OpenFaaS and Fission. Empty for any value.
 var onDemand = map[string]string{"sablier.enable": "true", "faas_function": "", "executorType": "newdeploy"}
@@ -92,7 +99,7 @@ func IsPaused(o *object.Parts) bool {
 		}
 	}
 	for name := range o.At("metadata", "annotations").Fields() {
-		if slices.Contains(pauseMarks, name.String()) {
+		if isPauseMark(name.String()) {
 			return true
 		}
 	}

@@ -5,19 +5,27 @@ package graph
 
 import (
 	"bytes"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// eachWord tells all strings of a custom resource that could be names, or a namespace and a name, whatever their fields
-// are called. A key of a map may be a name, too, but one word may as well be the name of a field. Of the metadata it is
-// only the annotations: labels and owners are of something else.
+// eachWord tells all strings of a custom resource that could be names, or hold some between marks, as in
+// "k8s://shop/key" and "env:PASSWORD,secret:db-login", whatever their fields are called. A key of a map may be a name,
+// too, but one word may as well be the name of a field. Of the metadata it is only the annotations: labels and owners
+// are of something else.
 func eachWord(o object.JSON, tell func(object.JSON)) {
 	for name, value := range o.Fields() {
-		if name.Is("metadata") {
-			value = value.Field("annotations")
+		if !name.Is("metadata") {
+			eachWordIn(value, tell)
+			continue
 		}
-		eachWordIn(value, tell)
+		for name, annotation := range value.Field("annotations").Fields() {
+			if !isRepeated(name) {
+				eachWordIn(annotation, tell)
+			}
+		}
 	}
 }
 
@@ -36,20 +44,30 @@ func eachWordIn(value object.JSON, tell func(object.JSON)) {
 	}
 }
 
-// wordAt is where the string ends that begins at a quote, and whether it could be a name, or a namespace and a name.
+// wordAt is where the string ends that begins at a quote, and whether it could be a name, or names between marks. What
+// has spaces is for people, and what has slashes only is a path.
 func wordAt(value object.JSON, begin int) (end int, isWord bool) {
-	isWord, slashes := true, 0
 	for end = begin + 1; end < len(value) && value[end] != '"'; end++ {
-		if value[end] == '/' {
-			slashes++
-			continue
-		}
-		isWord = isWord && isNamePart(value[end])
 		if value[end] == '\\' {
 			end++
 		}
 	}
-	return end, isWord && slashes <= 1 && end-begin <= maxName
+	if end-begin > maxName || end > len(value) {
+		return end, false
+	}
+	text := value[begin+1 : end]
+	if bytes.ContainsAny(text, ":=,") {
+		return end, bytes.IndexFunc(text, isInNeither) < 0
+	}
+	return end, bytes.IndexFunc(text, isOutsideName) < 0 && bytes.Count(text, []byte{'/'}) <= 1
+}
+
+// isOutsideName reports whether a rune cannot be in a name, or in a namespace and a name.
+func isOutsideName(r rune) bool { return r != '/' && (r >= utf8.RuneSelf || !isNamePart(byte(r))) }
+
+// isInNeither reports whether a rune is in no name, and in nothing else that stands between marks.
+func isInNeither(r rune) bool {
+	return isOutsideName(r) && !strings.ContainsRune(":=,_", r) && (r < 'A' || r > 'Z')
 }
 
 // EachName tells the words of the JSON string that the text begins with that could be names of objects of the
@@ -70,7 +88,7 @@ func EachName(namespace string, text object.JSON, tell func(namespace string, wo
 		if begin >= 0 {
 			tellName(namespace, string(before), text[begin:i], tell)
 		}
-		if before = nil; begin >= 0 && text[i] == '/' {
+		if before = nil; begin >= 0 && (text[i] == '/' || text[i] == ':') {
 			before = text[begin:i]
 		}
 		begin = -1
