@@ -28,28 +28,36 @@ const (
 // SavePatiently is Save, and tries again: for as long as somebody waits for the run, and for a while after that. What
 // is not written is not reported, and is found out anew by the next operator.
 func (j *Journal) SavePatiently(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
+	_, err := patiently(ctx, "the record of the run", func(ctx context.Context) error {
+		return j.Save(ctx, record, was)
+	})
+	return err
+}
+
+// patiently writes something, and tries again: for as long as somebody waits for the run, and for a while after that.
+// The error is that of the last try, and refused is true when the API server refused each of maxRefused tries.
+func patiently(ctx context.Context, what string, write func(context.Context) error) (refused bool, err error) {
 	log := klog.FromContext(ctx)
 	patience, cancel := patienceOf(ctx)
 	defer cancel()
-	var err error
-	refused := 0
+	left := maxRefused
 	gaveUp := wait.PollUntilContextCancel(patience, SaveRetry, true, func(ctx context.Context) (bool, error) {
 		trying, cancel := context.WithTimeout(ctx, SaveTimeout)
 		defer cancel()
-		err = fault.Logged(ctx, func() error { return j.Save(trying, record, was) })
+		err = fault.Logged(ctx, func() error { return write(trying) })
 		if err == nil || IsTaken(err) {
 			return true, nil
 		}
-		log.Error(err, "Could not write the record of the run yet")
+		log.Error(err, "Could not write "+what+" yet")
 		if !apiserver.MayPass(err) {
-			refused++
+			left--
 		}
-		return refused == maxRefused, nil
+		return left == 0, nil
 	})
 	if gaveUp != nil {
-		log.Error(gaveUp, "Gave up writing the record of the run")
+		log.Error(gaveUp, "Gave up writing "+what)
 	}
-	return err
+	return left == 0, err
 }
 
 // SaveEnded writes the record of a run that has ended, once more. It tries for a while.
@@ -59,25 +67,16 @@ func (j *Journal) SaveEnded(ctx context.Context, record *v1alpha1.CleanerRun) er
 	return j.SavePatiently(ctx, record, record.Status.Phase)
 }
 
-// FlushPatiently saves the outcomes, also when the run was stopped. It tries for a while.
-func (l *Ledger) FlushPatiently(ctx context.Context) {
-	log := klog.FromContext(ctx)
-	err := wait.PollUntilContextTimeout(
-		context.WithoutCancel(ctx),
-		SaveRetry,
-		SaveTimeout,
-		true,
-		func(ctx context.Context) (bool, error) {
-			err := fault.Logged(ctx, func() error { return l.Flush(ctx) })
-			if err != nil {
-				log.Error(err, "Could not save the outcomes yet")
-			}
-			return err == nil || IsTaken(err), nil
-		},
-	)
-	if err != nil {
-		log.Error(err, "Gave up saving the outcomes")
+// FlushPatiently saves the outcomes as SavePatiently saves a record, also when the run was stopped. An error says that
+// the run must not end here: what became of its victims is to be found out anew. Outcomes that the API server refuses
+// for good, as by a quota, do not keep a run from its end. That the run is another operator's is found when its record
+// is written.
+func (l *Ledger) FlushPatiently(ctx context.Context) error {
+	refused, err := patiently(ctx, "the outcomes of the run", l.Flush)
+	if refused || IsTaken(err) {
+		return nil
 	}
+	return err
 }
 
 // patienceOf is a context that ends some time after another one.

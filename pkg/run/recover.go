@@ -99,7 +99,9 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
 		return
 	}
-	left.ledger.FlushPatiently(ctx)
+	if err := left.ledger.FlushPatiently(ctx); err != nil {
+		return // it is taken up again
+	}
 	r.settle(ctx, t, rest, outcomes)
 }
 
@@ -152,7 +154,7 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 	case journal.IsTaken(cause):
 		return nil, cause
 	case errors.Is(cause, s.Stopping):
-		left.ledger.FlushPatiently(ctx)
+		_ = left.ledger.FlushPatiently(ctx) // the next leader looks at what is not saved
 		return nil, cause
 	}
 	rest.close(cause)

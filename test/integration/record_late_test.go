@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // TestRecordIsWrittenWhenTheServerIsBack: the API server refuses connections when a run ends, for longer than anybody would wait for a single
@@ -45,5 +46,33 @@ func TestRecordIsWrittenWhenTheServerIsBack(t *testing.T) {
 	wantCondition(t, l.now, v1alpha1.ConditionNotificationsDelivered, "True", v1alpha1.ReasonDelivered)
 	if got := len(b.reported(l.now).Spec.ResourceInfo); got != 1 {
 		t.Errorf("the Report lists %d objects", got)
+	}
+}
+
+// TestOutcomesAreSavedWhenTheServerIsBack: the API server takes no Secret when a run has acted, for longer than anybody would wait for a single
+// request. A record that has ended has the outcome of each object: a restore goes by that.
+func TestOutcomesAreSavedWhenTheServerIsBack(t *testing.T) {
+	t.Parallel()
+	const tries = 12 // one a second
+	b := newBench(t)
+	b.configMap("old")
+	c := b.cleaner(v1alpha1.ActionDelete)
+	var acted atomic.Bool
+	var refused atomic.Int64
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/configmaps/") {
+			acted.Store(true)
+		}
+		if acted.Load() && r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/secrets") && refused.Add(1) <= tries {
+			return nil, syscall.ECONNREFUSED
+		}
+		return nil, nil
+	})
+	record := b.run(c)
+	wantRun(t, record, v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
+	outcomes, err := journal.ReadOutcomes(t.Context(), journal.NewParts(b.user), record)
+	must(t, err)
+	if len(outcomes) != 1 || outcomes[0].Outcome != v1alpha1.OutcomeDeleted {
+		t.Errorf("after %d refused writes the outcomes are %v", tries, outcomes)
 	}
 }
