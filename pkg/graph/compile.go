@@ -6,6 +6,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -103,7 +104,7 @@ func compile(r Reference) (reference, []step, error) {
 	}
 	var err error
 	c.format, err = parseFormat(r.Format)
-	errs = append(errs, err, checkReference(r))
+	errs = append(errs, err, checkAdded(r, c.format), checkReference(r))
 	path, err := parsePath(r.Path)
 	switch {
 	case err != nil:
@@ -152,6 +153,25 @@ const pairFormat = "namespace/name"
 
 // hostFormat is the Format of a URL or a host in which the name of a Service may stand, as in https://web.shop.svc:443.
 const hostFormat = "host"
+
+// checkAdded checks what a format adds to a name: people write a format to take a name out of a text, too. Roles may
+// have any name.
+func checkAdded(r Reference, format []part) error {
+	isNoName := func(p part) bool {
+		return strings.ContainsFunc(p.text, func(r rune) bool {
+			return r == '/' || r != '*' && r != '#' && isOutsideName(r)
+		})
+	}
+	i := slices.IndexFunc(format, isNoName)
+	if i < 0 || strings.HasSuffix(r.To, "."+rbacGroup) {
+		return nil
+	}
+	return fmt.Errorf(
+		"format %q adds %q, and no name has such signs: if the name is a part of the text, write the path under texts",
+		r.Format,
+		format[i].text,
+	)
+}
 
 func parseFormat(format string) (parts []part, err error) {
 	if format == "" || format == pairFormat || format == hostFormat {

@@ -46,6 +46,7 @@ references: entry 1 (apps/v1/Deployment): references[1].kinds: nobody knows Unkn
   - {to: Secret}
   - {path: spec.y, to: Secret, format: "x-{", kinds: [Secret], strength: Sure, kindField: "a[]"}
   - {path: spec.z, to: Secret, format: "x", groupField: group}
+  - {path: spec.a, to: Secret, format: "secret:{}"}
   - {path: "spec.l[]", to: Secret, absent: a}`: `references of Widget.example.com: path "a[": there is no ] after "["
 references of Widget.example.com: path "spec.x": to is missing: write the kind that is named, with its group after a dot, as in Secret or Role.rbac.authorization.k8s.io, ` +
 			`or kindField, if a field beside the name says it
@@ -55,6 +56,7 @@ format "x-{" has a { without }
 there is no strength "Sure": write Names, Learned, Reads or Hints, or leave it out
 references of Widget.example.com: path "spec.z": format "x" has no {}: put it where the name goes, as in {}-tls, or write namespace/name
 groupField and kinds go with kindField only: write to, or add kindField
+references of Widget.example.com: path "spec.a": format "secret:{}" adds "secret:", and no name has such signs: if the name is a part of the text, write the path under texts
 references of Widget.example.com: path "spec.l[]": absent goes with a path that ends with a field's name
 references of Widget.example.com: podTemplates "a..b": a field's name is missing before ".b"`,
 	} {
