@@ -118,7 +118,7 @@ func (s *Schemas) learnNow(
 			err = d.lacks(kinds)
 		}
 		if err != nil {
-			unlearned[gv.Group] = fmt.Errorf("its schemas cannot be read: %w", err)
+			unlearned[gv.Group] = fmt.Errorf("the schemas cannot be read: %w", err)
 		}
 		for _, source := range d.sources {
 			if kinds[schema.ParseGroupKind(source.Kind)] {
@@ -149,7 +149,7 @@ func (d document) lacks(kinds map[schema.GroupKind]bool) error {
 	return fmt.Errorf("%w of %s", errNoSchema, strings.Join(lacking, ", "))
 }
 
-var errNoSchema = errors.New("the API server publishes none")
+var errNoSchema = errors.New("none is published")
 
 // document reads one document, unless it is kept.
 func (s *Schemas) document(

@@ -159,9 +159,9 @@ func TestRead(t *testing.T) {
 		"learned":          {answers(), Options{}, "unused"},
 		"App forbidden":    {answers("/apis/example.com/v1/apps", "403"), Options{}, "unused " + forbidden + "\nused " + forbidden},
 		"declared":         {answers(), Options{Declared: []graph.Source{{Kind: "App.example.com", References: []graph.Reference{{Path: "spec.other", To: "ConfigMap"}}}}}, ""},
-		"schema forbidden": {answers("/openapi/v3/apis/example.com/v1", "403"), Options{}, "unused (*.example.com: its schemas cannot be read: no)\nused (*.example.com: its schemas cannot be read: no)"},
+		"schema forbidden": {answers("/openapi/v3/apis/example.com/v1", "403"), Options{}, "unused (*.example.com: the schemas cannot be read: no)\nused (*.example.com: the schemas cannot be read: no)"},
 		"server away":      {answers(), Options{Catalog: &selector.Catalog{Kinds: catalog().Kinds, Unserved: map[string]error{"other.io": errors.New("away")}}}, "unused (*.other.io: away)"},
-		"group forgotten":  {answers("/openapi/v3", `{"paths":{}}`), Options{}, "unused (*.example.com: its schemas cannot be read: the API server publishes none)\nused (*.example.com: its schemas cannot be read: the API server publishes none)"},
+		"group forgotten":  {answers("/openapi/v3", `{"paths":{}}`), Options{}, "unused (*.example.com: the schemas cannot be read: none is published)\nused (*.example.com: the schemas cannot be read: none is published)"},
 		"metrics away":     {answers(), Options{Catalog: &selector.Catalog{Kinds: catalog().Kinds, Unserved: map[string]error{"metrics.k8s.io": errors.New("away")}}}, "unused"},
 		"not included":     {answers(), Options{Include: func(o object.Object) bool { return o.Name != "unused" }}, ""},
 	} {
@@ -219,7 +219,7 @@ func TestSchemasWithoutTheKind(t *testing.T) {
 			if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
 				t.Fatal(err)
 			}
-			const why = "(*.example.com: its schemas cannot be read: the API server publishes none of App)"
+			const why = "(*.example.com: the schemas cannot be read: none is published of App)"
 			if got, want := reported(finder), "unused "+why+"\nused "+why; got != want {
 				t.Errorf("found:\n%s\nwant:\n%s", got, want)
 			}
@@ -408,7 +408,7 @@ func TestSchemasLeadNowhereElse(t *testing.T) {
 	gv := schema.GroupVersion{Group: "example.com", Version: "v1"}
 	served := &selector.Catalog{Kinds: []object.Kind{{GroupVersionKind: gv.WithKind("App"), Resource: "apps", Namespaced: true}}}
 	sources, unlearned, err := (&Schemas{}).learn(t.Context(), server(t, all, nil), served)
-	const want = "its schemas cannot be read: nothing was sent to the API server: it says that the schemas of example.com/v1 are at "
+	const want = "the schemas cannot be read: nothing was sent to the API server: it says that the schemas of example.com/v1 are at "
 	if got := unlearned["example.com"]; err != nil || len(sources) > 0 || got == nil || !strings.HasPrefix(got.Error(), want) {
 		t.Errorf("learned %v, and not %v: %v", sources, unlearned, err)
 	}

@@ -72,14 +72,22 @@ func (j *job) tellUnread(r *Result) error {
 // tellFailed tells which lists could not be read for another reason than that nobody may, or that the manifests hold
 // nothing of the kind. It returns how many kinds they hold nothing of.
 func (j *job) tellFailed(unread []search.Unread) (absent int) {
+	var causes []string
+	failed := map[string][]search.Unread{} // by their cause: one that many have is told once
 	for _, u := range unread {
 		switch {
 		case j.Dump != nil && u.Kind != "*":
 			absent++
 		case u.Forbidden && u.Kind != "*":
 		default:
-			j.Note("%s could not be read: %s", u.Words(), u.Error)
+			if failed[u.Error] == nil {
+				causes = append(causes, u.Error)
+			}
+			failed[u.Error] = append(failed[u.Error], u)
 		}
+	}
+	for _, cause := range causes {
+		j.Note("%s could not be read: %s", search.UnreadWords(failed[cause]), cause)
 	}
 	return absent
 }
