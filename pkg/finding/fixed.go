@@ -45,6 +45,8 @@ var fixedNames = []fixedName{
 	{name: "*", label: "skupper.io/type", by: "Skupper"},
 	{name: "skupper-*", by: "Skupper"},
 	{name: "kubearmor-config", by: "KubeArmor"},
+	{name: "kfp-launcher", by: "Kubeflow Pipelines"},
+	{name: "mlpipeline-minio-artifact", by: "Kubeflow Pipelines"},
 	{name: "azure-storage-account-*", by: "Azure's CSI driver"},
 	{name: "*.credentials.postgresql.acid.zalan.do", by: "Zalando's operator"},
 	{name: "*", namespace: "cilium-secrets", label: "secretsync.cilium.io/owning-secret-name", by: "Cilium"},
