@@ -69,8 +69,11 @@ func (l *Ledger) Record(ctx context.Context, i int, outcome stage.Outcome) error
 	return nil
 }
 
-// Flush saves the outcomes that are not saved yet.
+// Flush saves the outcomes that are not saved yet. Nil has none.
 func (l *Ledger) Flush(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
 	l.saving.Lock()
 	defer l.saving.Unlock()
 	return l.save(ctx)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
@@ -21,62 +22,84 @@ const (
 	SaveTimeout = 10 * time.Second
 	// SaveRetry is the time between two tries.
 	SaveRetry = time.Second
-	// maxRefused is how often a record is written that the API server refuses for another cause than that it is away.
+	// maxRefused is how often a record is written that the API server refuses for another cause than that it is away, and
+	// how often outcomes are that it answers anything but that they are saved.
 	maxRefused = 10
 )
 
 // SavePatiently is Save, and tries again: for as long as somebody waits for the run, and for a while after that. What
-// is not written is not reported, and is found out anew by the next operator.
-func (j *Journal) SavePatiently(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
-	_, err := patiently(ctx, "the record of the run", func(ctx context.Context) error {
-		return j.Save(ctx, record, was)
-	})
-	return err
-}
-
-// patiently writes something, and tries again: for as long as somebody waits for the run, and for a while after that.
-// The error is that of the last try, and refused is true when the API server refused each of maxRefused tries.
-func patiently(ctx context.Context, what string, write func(context.Context) error) (refused bool, err error) {
+// is not written is not reported, and is found out anew by the next operator. The outcomes in the ledger, if there is
+// one, are saved before: a restore goes by them. Outcomes that are refused for good, as by a quota or a webhook, do not
+// keep a run from its end.
+func (j *Journal) SavePatiently(
+	ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase, ledger *Ledger,
+) error {
 	log := klog.FromContext(ctx)
+	unsaved := 0
 	patience, cancel := patienceOf(ctx)
 	defer cancel()
-	left := maxRefused
+	var err error
+	refused := 0
 	gaveUp := wait.PollUntilContextCancel(patience, SaveRetry, true, func(ctx context.Context) (bool, error) {
 		trying, cancel := context.WithTimeout(ctx, SaveTimeout)
 		defer cancel()
-		err = fault.Logged(ctx, func() error { return write(trying) })
+		if saved := fault.Logged(ctx, func() error { return ledger.Flush(trying) }); saved != nil && !IsTaken(saved) {
+			log.Error(saved, "Could not save the outcomes of the run yet")
+			if isAnswer(saved) {
+				unsaved++
+			}
+			if err = saved; unsaved < maxRefused {
+				return false, nil
+			}
+		}
+		err = fault.Logged(ctx, func() error { return j.Save(trying, record, was) })
 		if err == nil || IsTaken(err) {
 			return true, nil
 		}
-		log.Error(err, "Could not write "+what+" yet")
+		log.Error(err, "Could not write the record of the run yet")
 		if !apiserver.MayPass(err) {
-			left--
+			refused++
 		}
-		return left == 0, nil
+		return refused == maxRefused, nil
 	})
 	if gaveUp != nil {
-		log.Error(gaveUp, "Gave up writing "+what)
+		log.Error(gaveUp, "Gave up writing the record of the run")
 	}
-	return left == 0, err
+	return err
 }
 
 // SaveEnded writes the record of a run that has ended, once more. It tries for a while.
 func (j *Journal) SaveEnded(ctx context.Context, record *v1alpha1.CleanerRun) error {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel() // nobody waits for it
-	return j.SavePatiently(ctx, record, record.Status.Phase)
+	return j.SavePatiently(ctx, record, record.Status.Phase, nil)
 }
 
-// FlushPatiently saves the outcomes as SavePatiently saves a record, also when the run was stopped. An error says that
-// the run must not end here: what became of its victims is to be found out anew. Outcomes that the API server refuses
-// for good, as by a quota, do not keep a run from its end. That the run is another operator's is found when its record
-// is written.
-func (l *Ledger) FlushPatiently(ctx context.Context) error {
-	refused, err := patiently(ctx, "the outcomes of the run", l.Flush)
-	if refused || IsTaken(err) {
-		return nil
+// isAnswer reports whether an error is what the API server has answered. That may be a webhook's failure, too.
+func isAnswer(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status)
+}
+
+// FlushPatiently saves the outcomes, also when the run was stopped. It tries for a while.
+func (l *Ledger) FlushPatiently(ctx context.Context) {
+	log := klog.FromContext(ctx)
+	err := wait.PollUntilContextTimeout(
+		context.WithoutCancel(ctx),
+		SaveRetry,
+		SaveTimeout,
+		true,
+		func(ctx context.Context) (bool, error) {
+			err := fault.Logged(ctx, func() error { return l.Flush(ctx) })
+			if err != nil {
+				log.Error(err, "Could not save the outcomes yet")
+			}
+			return err == nil || IsTaken(err), nil
+		},
+	)
+	if err != nil {
+		log.Error(err, "Gave up saving the outcomes")
 	}
-	return err
 }
 
 // patienceOf is a context that ends some time after another one.

@@ -17,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
@@ -47,6 +48,7 @@ func (s Act) act(ctx context.Context, t *task, in *intent) *outcomes {
 		fault:      in.fault,
 		incomplete: in.incomplete,
 		left:       in.left,
+		ledger:     in.ledger,
 	}
 	switch {
 	case out.left:
@@ -56,7 +58,7 @@ func (s Act) act(ctx context.Context, t *task, in *intent) *outcomes {
 		out.plan = in.plan
 	case in.ledger == nil || in.fault != nil || in.incomplete != nil:
 		out.stopped = cmp.Or(context.Cause(ctx), in.stopped)
-		out.settle(ctx, in, in.whyNotActed(out.stopped))
+		out.list = in.settle(ctx, out.list, in.whyNotActed(out.stopped))
 	default:
 		s.actOn(ctx, t, in, out)
 		s.Denials.Note(t.record, out.list, s.Clock.Now())
@@ -72,7 +74,7 @@ func (s Act) actOn(ctx context.Context, t *task, in *intent, out *outcomes) {
 	namespaces, err := namespacesOf(ctx, s.Operator, namespacesIn(in.victims)) // once more, after the intent
 	if err != nil {
 		out.fault = err
-		out.settle(ctx, in, in.whyNotActed(nil))
+		out.list = in.settle(ctx, out.list, in.whyNotActed(nil))
 		return
 	}
 	t.progress.Enter(metrics.StageAct, len(in.victims))
@@ -105,9 +107,9 @@ func (s Act) actOn(ctx context.Context, t *task, in *intent, out *outcomes) {
 		out.left = true
 	case out.stopped != nil && errors.Is(out.stopped, s.Stopping):
 		out.left = true
-		_ = in.ledger.FlushPatiently(ctx) // the next leader looks at what is not saved
+		in.ledger.FlushPatiently(ctx)
 	default:
-		out.settle(ctx, in, interruptedBy(out.stopped))
+		out.list = in.settle(ctx, out.list, interruptedBy(out.stopped))
 	}
 }
 
@@ -131,22 +133,21 @@ func interruptedBy(cause error) *ruling {
 	return &ruling{result: v1alpha1.OutcomeInterrupted, detail: detail}
 }
 
-// settle gives each outcome that is still Planned the ruling, and saves what became of every victim. What cannot be
-// saved is left to another operator.
-func (o *outcomes) settle(ctx context.Context, in *intent, of *ruling) {
-	o.list = slices.Clone(o.list)
-	for i := range o.list {
-		if o.list[i].Result == v1alpha1.OutcomePlanned {
-			o.list[i].Result, o.list[i].Detail = of.result, of.detail
+// settle gives each outcome that is still Planned the ruling, and takes note of what became of every victim.
+func (in *intent) settle(ctx context.Context, list []stage.Outcome, of *ruling) []stage.Outcome {
+	list = slices.Clone(list)
+	for i := range list {
+		if list[i].Result == v1alpha1.OutcomePlanned {
+			list[i].Result, list[i].Detail = of.result, of.detail
 		}
 	}
 	if in.ledger == nil {
-		return
+		return list
 	}
 	for i, n := range in.places {
-		_ = fault.Logged(ctx, func() error { return in.ledger.Record(context.WithoutCancel(ctx), i, o.list[n]) })
+		_ = fault.Logged(ctx, func() error { return in.ledger.Record(context.WithoutCancel(ctx), i, list[n]) })
 	}
-	o.left = in.ledger.FlushPatiently(ctx) != nil
+	return list
 }
 
 // namespacesIn are the names of the victims' namespaces.

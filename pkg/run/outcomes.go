@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
@@ -28,6 +29,8 @@ type outcomes struct {
 	stopped error
 	// left says that another operator goes on with the run.
 	left bool
+	// ledger has what became of the victims, and must be saved before the record ends. Nil when there are none.
+	ledger *journal.Ledger
 }
 
 // whyIncomplete says why the view was not complete.

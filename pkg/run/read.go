@@ -71,7 +71,7 @@ func (s Read) read(ctx context.Context, t *task) *view {
 	add(s.readNamespaces(ctx, v, found))
 	if acts {
 		v.hidden, v.totals = s.readHidden(ctx, t, v), s.readTotals(ctx, t, v)
-		if v.matched.Len() > 0 { // else the run touches nothing
+		if v.matched.Len()+len(v.marks) > 0 { // else the run touches nothing
 			add(expr.CheckConditions(ctx, s.Operator.Defined(t.now), t.cleaner))
 		}
 	}

@@ -58,7 +58,7 @@ func (s Record) end(ctx context.Context, t *task, out *outcomes, stopped error) 
 	record.Status.Exhausted = out.exhausted()
 	phase, reason, message := conclude(t, out, stopped)
 	message = v1alpha1.Truncate(message+unstored, maxMessage)
-	if !s.closeWith(ctx, t.cleaner, t, phase, reason, message, func() { s.count(t, out, stopped) }) {
+	if !s.closeWith(ctx, t.cleaner, t, out.ledger, phase, reason, message, func() { s.count(t, out, stopped) }) {
 		return false
 	}
 	log := klog.FromContext(ctx).
@@ -89,19 +89,20 @@ func (s Record) outgrew(ctx context.Context, t *task, err error) bool {
 
 // close ends a run that has no outcomes but those in its record.
 func (s Record) close(ctx context.Context, t *task, r *refusal) bool {
-	return s.closeWith(ctx, t.cleaner, t, r.phase, r.reason, r.message, func() {
+	return s.closeWith(ctx, t.cleaner, t, nil, r.phase, r.reason, r.message, func() {
 		if r.unread {
 			s.Metrics.RunAborted(t.record, metrics.AbortViewIncomplete)
 		}
 	})
 }
 
-// closeWith ends the record and writes it, with the notifications that are due. It calls count when it is written, and
-// returns whether it is.
+// closeWith ends the record and writes it after the outcomes, with the notifications that are due. It calls count when
+// it is written, and returns whether it is.
 func (s Record) closeWith(
 	ctx context.Context,
 	notifies *v1alpha1.Cleaner,
 	t *task,
+	ledger *journal.Ledger,
 	phase v1alpha1.RunPhase,
 	reason, message string,
 	count func(),
@@ -111,7 +112,7 @@ func (s Record) closeWith(
 	if t.record.Status.Notifications = nil; s.Lacks(t.record.Spec.ServiceAccountRef) == "" { // else only status says so
 		t.record.Status.Notifications = notify.Due(notifies, t.record)
 	}
-	switch err := s.Journal.SavePatiently(ctx, t.record, was); {
+	switch err := s.Journal.SavePatiently(ctx, t.record, was, ledger); {
 	case errors.Is(err, journal.ErrGone):
 		t.gone = err
 		return false

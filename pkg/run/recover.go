@@ -99,19 +99,18 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
 		return
 	}
-	if err := left.ledger.FlushPatiently(ctx); err != nil {
-		return // it is taken up again
-	}
-	r.settle(ctx, t, rest, outcomes)
+	r.settle(ctx, t, rest, left.ledger, outcomes)
 }
 
 // settle ends the record of a run that was taken over, and delivers its outcomes.
-func (r *Runner) settle(ctx context.Context, t *task, rest *remainder, outcomes []stage.Outcome) {
+func (r *Runner) settle(
+	ctx context.Context, t *task, rest *remainder, ledger *journal.Ledger, outcomes []stage.Outcome,
+) {
 	record := t.record
 	tally := counted(record, outcomes)
 	journal.Settle(record, outcomes)
 	phase, reason, message := rest.conclude(outcomes)
-	if r.Record.closeWith(ctx, rest.notifies, t, phase, reason, message, func() {
+	if r.Record.closeWith(ctx, rest.notifies, t, ledger, phase, reason, message, func() {
 		r.Record.Metrics.ObjectsHandled(record, tally)
 		r.Record.Metrics.ObjectsFound(record, tally)
 	}) {
@@ -154,7 +153,7 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 	case journal.IsTaken(cause):
 		return nil, cause
 	case errors.Is(cause, s.Stopping):
-		_ = left.ledger.FlushPatiently(ctx) // the next leader looks at what is not saved
+		left.ledger.FlushPatiently(ctx)
 		return nil, cause
 	}
 	rest.close(cause)

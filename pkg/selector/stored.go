@@ -65,9 +65,12 @@ func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool, b
 	)
 }
 
+// settled is how long before a run a definition must have changed last: clocks differ by up to a minute, and an API
+// server serves by a change a moment late.
+const settled = 2 * time.Minute
+
 // definition is the CustomResourceDefinition of a kind. Nil when it is not a custom one. It is an error if it changed
-// after a run began, or less than a minute before: the run may have read objects without some fields then. An API
-// server serves by a change a moment late, and clocks differ by up to a minute.
+// after a run began, or shortly before: the run may have read objects without some fields then.
 func (r *Reader) definition(ctx context.Context, kind object.Kind, began time.Time) (object.JSON, error) {
 	if !strings.Contains(kind.Group, ".") { // which that of a custom one has
 		return nil, nil
@@ -80,12 +83,13 @@ func (r *Reader) definition(ctx context.Context, kind object.Kind, began time.Ti
 	if err != nil {
 		return nil, fmt.Errorf("reading the CustomResourceDefinition %s: %w", name, err)
 	}
-	if at := changedAt(body); at.After(began.Add(-time.Minute)) {
+	if at := changedAt(body); at.After(began.Add(-settled)) {
 		return nil, fmt.Errorf(
-			"the CustomResourceDefinition %s was changed at %s, less than a minute before the run, or during it, "+
-				"so objects may have been read without some of their fields: run the Cleaner again a minute later",
+			"the CustomResourceDefinition %s was changed at %s, less than %.0f minutes before the run, or during it, "+
+				"so objects may have been read without some of their fields: run the Cleaner again a little later",
 			name,
 			at.UTC().Format(time.RFC3339),
+			settled.Minutes(),
 		)
 	}
 	return body, nil

@@ -50,29 +50,45 @@ func TestRecordIsWrittenWhenTheServerIsBack(t *testing.T) {
 }
 
 // TestOutcomesAreSavedWhenTheServerIsBack: the API server takes no Secret when a run has acted, for longer than anybody would wait for a single
-// request. A record that has ended has the outcome of each object: a restore goes by that.
+// request. A record that has ended has the outcome of each object: a restore goes by that. But a webhook that refuses all Secrets does not keep a
+// run from its end.
 func TestOutcomesAreSavedWhenTheServerIsBack(t *testing.T) {
 	t.Parallel()
-	const tries = 12 // one a second
-	b := newBench(t)
-	b.configMap("old")
-	c := b.cleaner(v1alpha1.ActionDelete)
-	var acted atomic.Bool
-	var refused atomic.Int64
-	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/configmaps/") {
-			acted.Store(true)
-		}
-		if acted.Load() && r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/secrets") && refused.Add(1) <= tries {
-			return nil, syscall.ECONNREFUSED
-		}
-		return nil, nil
-	})
-	record := b.run(c)
-	wantRun(t, record, v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
-	outcomes, err := journal.ReadOutcomes(t.Context(), journal.NewParts(b.user), record)
-	must(t, err)
-	if len(outcomes) != 1 || outcomes[0].Outcome != v1alpha1.OutcomeDeleted {
-		t.Errorf("after %d refused writes the outcomes are %v", tries, outcomes)
+	away := func(*http.Request) (*http.Response, error) { return nil, syscall.ECONNREFUSED }
+	denied := func(r *http.Request) (*http.Response, error) {
+		return answer(r, http.StatusInternalServerError, []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"InternalError","code":500}`)), nil
+	}
+	for name, test := range map[string]struct {
+		tries  int64 // about one a second
+		answer func(*http.Request) (*http.Response, error)
+		saved  int
+	}{
+		"away for a while": {12, away, 1},
+		"always denied":    {1 << 30, denied, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.configMap("old")
+			c := b.cleaner(v1alpha1.ActionDelete)
+			var acted atomic.Bool
+			var refused atomic.Int64
+			b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/configmaps/") {
+					acted.Store(true)
+				}
+				if acted.Load() && r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/secrets") && refused.Add(1) <= test.tries {
+					return test.answer(r)
+				}
+				return nil, nil
+			})
+			record := b.run(c)
+			wantRun(t, record, v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
+			outcomes, err := journal.ReadOutcomes(t.Context(), journal.NewParts(b.user), record)
+			must(t, err)
+			if n := refused.Load(); len(outcomes) != test.saved || n < 10 {
+				t.Errorf("after %d refused writes the outcomes are %v", n, outcomes)
+			}
+		})
 	}
 }

@@ -133,18 +133,20 @@ func TestSchemaThatChangesWhileARunReads(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		before, back bool
+		options      []func(*v1alpha1.Cleaner)
 		want         string
 	}{
-		"lost":           {false, false, "was changed at "},
-		"lost, and back": {false, true, "was changed at "},
-		"lost before":    {true, false, "resourceSelectors[0].matchConditions[0] (condition): "},
+		"lost":           {false, false, nil, "was changed at "},
+		"lost, and back": {false, true, nil, "was changed at "},
+		"lost before":    {true, false, nil, "resourceSelectors[0].matchConditions[0] (condition): "},
+		"aggregated":     {true, false, []func(*v1alpha1.Cleaner){aggregated("function evaluate() return {resources = {{resource = resources[1]}}} end")}, "resourceSelectors[0].matchConditions[0] (condition): "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			g := b.gadgets()
 			used := g.inUse()
-			c := b.cleaner(v1alpha1.ActionDelete, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("!has(object.spec.usedBy)", "")))
+			c := b.cleaner(v1alpha1.ActionDelete, append(test.options, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("!has(object.spec.usedBy)", "")))...)
 			c.Spec.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageNone} // a copy has reasons of its own
 			must(t, b.user.Update(t.Context(), c))
 			other := b.cleaner(v1alpha1.ActionDelete, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("has(object.spec.consumer)", "")))
@@ -161,7 +163,7 @@ func TestSchemaThatChangesWhileARunReads(t *testing.T) {
 			if test.before {
 				b.awaitValid(other, v1alpha1.ReasonInvalidExpression) // which reads what is published once more
 				lost.Do(lose)
-				b.clock.SetTime(b.clock.Now().Add(2 * time.Minute))
+				b.clock.SetTime(b.clock.Now().Add(3 * time.Minute))
 			}
 			wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: ", test.want)
 			must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(used), used))
