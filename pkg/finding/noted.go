@@ -65,7 +65,7 @@ func (f *Finder) waits(o *object.Parts) {
 	f.Table.EachTemplate(o, func(_, spec object.JSON) {
 		for _, list := range []string{"initContainers", "containers"} {
 			for container := range spec.Field(list).Elements() {
-				f.waitsFor(o, textsOf(container), variablesOf(container))
+				f.waitsFor(o, append(textsOf(container), envOf(container)...), variablesOf(container))
 			}
 		}
 	})
@@ -97,23 +97,38 @@ func (n *notes) waitsFor(o *object.Parts, texts, variables []string) {
 	}
 }
 
-func isBetweenLabels(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`,"'`, r) }
-
 // waitsForLabels takes note of labels in texts, as in "kubectl wait job -l app=migrate" and "pod-wr -lapp=migrate".
 func (n *notes) waitsForLabels(in string, texts []string) {
-	for _, text := range texts {
-		for _, word := range strings.FieldsFunc(text, isBetweenLabels) {
-			word = strings.TrimPrefix(strings.TrimPrefix(word, "--selector="), "-l")
-			if label, value, is := strings.Cut(strings.Replace(word, "==", "=", 1), "="); is && label != "" && value != "" {
-				n.waited[[2]string{strings.Clone(in), label + "=" + value}] = true
-				n.bytes += int64(96 + len(in) + len(word))
-			}
+	for _, word := range strings.FieldsFunc(strings.Join(texts, " "), isBetweenLabels) {
+		for _, flag := range []string{"--selector=", "-l=", "-l"} {
+			word = strings.TrimPrefix(word, flag)
 		}
+		label, value, is := strings.Cut(strings.Replace(word, "==", "=", 1), "=")
+		known := [2]string{in, label + "=" + value}
+		if !is || label == "" || value == "" || n.waited[known] {
+			continue
+		}
+		known[0] = strings.Clone(in)
+		n.waited[known] = true
+		n.bytes += int64(96 + len(in) + len(word))
 	}
+}
+
+// isBetweenLabels reports whether a rune is neither in a label nor between its name and its value.
+func isBetweenLabels(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./=", r)
 }
 
 // anyNamespace stands for all namespaces.
 const anyNamespace = "*"
+
+// envOf are the values of a container's variables.
+func envOf(container object.JSON) (values []string) {
+	for variable := range container.Field("env").Elements() {
+		values = append(values, variable.Field("value").Text())
+	}
+	return values
+}
 
 // variablesOf are the words in the values of a container's variables, and in their names, as in WAIT_FOR_JOB.
 func variablesOf(container object.JSON) (words []string) {

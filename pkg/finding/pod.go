@@ -6,7 +6,7 @@ package finding
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 	"unique"
 
@@ -45,7 +45,7 @@ func podRows() []*row {
 			crosses:    true,
 			reads:      []schema.GroupKind{nodes},
 			look:       lookUnhealthyPod,
-			means: "a container ran out of memory within the last day; or it has been pending for 10 minutes, and no init container of it runs; or its Node does not exist; or no " +
+			means: "a container ran out of memory within the last day; or it has been pending for 10 minutes, no init container of it runs, and its priority is over -10; or its Node does not exist; or no " +
 				"Deployment owns it, and a container crashes, or has no image or no configuration",
 		},
 	}
@@ -186,18 +186,40 @@ func whyWaits(container object.JSON) string {
 	return why
 }
 
-// lookPending looks at a Pod that does not start. One that is gated waits on purpose, as does one whose priority lets
-// any other take its place. One whose init container runs has started.
-func lookPending(f *Finder, o *object.Parts) *candidate {
+// waitingPriority is the highest priority of Pods that only hold a place for others. Cluster Autoscaler adds no Node
+// for Pods below it.
+const waitingPriority = -10
+
+// waits reports whether a Pod waits on purpose: it is gated, or holds a place for others.
+func waits(o *object.Parts) bool {
 	for range o.At("spec", "schedulingGates").Elements() {
-		return nil
+		return true
 	}
-	for container := range o.At("status", "initContainerStatuses").Elements() {
-		if container.At("state", "running").Type() == object.Map {
-			return nil
+	priority, err := strconv.Atoi(o.At("spec", "priority").String())
+	return err == nil && priority <= waitingPriority
+}
+
+// isInitializing reports whether an init container of a Pod still works. One that always restarts runs beside the
+// others.
+func isInitializing(o *object.Parts) bool {
+	var beside []string
+	for container := range o.At("spec", "initContainers").Elements() {
+		if container.Field("restartPolicy").Text() == "Always" {
+			beside = append(beside, container.Field("name").Text())
 		}
 	}
-	if strings.HasPrefix(o.At("spec", "priority").String(), "-") {
+	for container := range o.At("status", "initContainerStatuses").Elements() {
+		runs := container.At("state", "running").Type() == object.Map
+		if runs && !slices.Contains(beside, container.Field("name").Text()) {
+			return true
+		}
+	}
+	return false
+}
+
+// lookPending looks at a Pod that does not start.
+func lookPending(f *Finder, o *object.Parts) *candidate {
+	if waits(o) || isInitializing(o) {
 		return nil
 	}
 	since, reason := o.Created, "it has been pending for too long"

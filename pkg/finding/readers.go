@@ -81,8 +81,7 @@ func (f *Finder) noteReader(o *object.Parts) {
 	})
 }
 
-// makingPods are resources that run Pods once and are done: programs make them, from templates of their own. Others are
-// what people deploy.
+// makingPods are resources that programs make to run Pods, from templates of their own. Others are what people deploy.
 var makingPods = map[string][]string{
 	"":                     {"pods"},
 	jobs.Group:             {"jobs"},

@@ -58,12 +58,14 @@ var workloadScenarios = map[string]scenario{
 	"Deployments that do not run": {
 		cluster: cluster(
 			of("apps/v1 Deployment shop/down", "", "spec: {replicas: 1}", "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Hour)+"}]}"),
+			of("apps/v1 Deployment shop/rolls-out", "", "spec: {replicas: 1, progressDeadlineSeconds: 7200}", "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Hour)+"}, {type: Progressing, status: 'True', reason: ReplicaSetUpdated}]}"),
+			of("apps/v1 Deployment shop/rolled-out", "", "spec: {replicas: 1}", "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Hour)+"}, {type: Progressing, status: 'True', reason: NewReplicaSetAvailable}]}"),
 			of("apps/v1 Deployment shop/starts", "", "spec: {replicas: 1}", "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Minute)+"}]}"),
 			of("apps/v1 Deployment shop/crash", "", "spec: {replicas: 1}"), of("apps/v1 Deployment shop/restarts", "", "spec: {replicas: 1}"), of("apps/v1 Deployment shop/fine", "", "spec: {replicas: 1}"),
 			podOf("crash", "state: {waiting: {reason: CrashLoopBackOff}}"), podOf("restarts", "restartCount: 100, state: {running: {}}"), podOf("fine", "restartCount: 99, state: {running: {}}"),
 			of("apps/v1 Deployment shop/hangs", "", "spec: {replicas: 1}", "status: {conditions: [{type: Progressing, status: 'False', reason: ProgressDeadlineExceeded}]}"),
 			of("apps/v1 Deployment shop/zero", "", zero, "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Hour)+"}]}")),
-		want: "Deployment shop/crash Unhealthy\nDeployment shop/down Unhealthy\nDeployment shop/hangs Unhealthy\nDeployment shop/restarts Unhealthy\nDeployment shop/zero Idle",
+		want: "Deployment shop/crash Unhealthy\nDeployment shop/down Unhealthy\nDeployment shop/hangs Unhealthy\nDeployment shop/restarts Unhealthy\nDeployment shop/rolled-out Unhealthy\nDeployment shop/zero Idle",
 	},
 	"DaemonSets": {
 		cluster: cluster(of("apps/v1 DaemonSet shop/none", "generation: 1", "status: {desiredNumberScheduled: 0, observedGeneration: 1}"),

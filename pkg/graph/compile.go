@@ -154,8 +154,8 @@ const pairFormat = "namespace/name"
 // hostFormat is the Format of a URL or a host in which the name of a Service may stand, as in https://web.shop.svc:443.
 const hostFormat = "host"
 
-// checkAdded checks what a format adds to a name: people write a format to take a name out of a text, too. Roles may
-// have any name.
+// checkAdded checks what a format adds to a name: people write a format to take a name out of a text, too. Roles and
+// ClusterTrustBundles may have any name.
 func checkAdded(r Reference, format []part) error {
 	isNoName := func(p part) bool {
 		return strings.ContainsFunc(p.text, func(r rune) bool {
@@ -163,7 +163,8 @@ func checkAdded(r Reference, format []part) error {
 		})
 	}
 	i := slices.IndexFunc(format, isNoName)
-	if i < 0 || strings.HasSuffix(r.To, "."+rbacGroup) {
+	anyName := r.To == "" || strings.HasSuffix(r.To, "."+rbacGroup) || strings.HasPrefix(r.To, "ClusterTrustBundle.")
+	if i < 0 || anyName {
 		return nil
 	}
 	return fmt.Errorf(

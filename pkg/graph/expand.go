@@ -40,8 +40,7 @@ func contentOf(text object.JSON) []byte {
 	if text.Type() != object.String {
 		return nil
 	}
-	end, _ := wordAt(text, 0)
-	return text[1:end]
+	return text[1:endOfString(text, 0)]
 }
 
 // tellExpanded tells a text of a container with the values of its variables: Kubernetes knows $(NAME), shells $NAME and

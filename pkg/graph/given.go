@@ -88,22 +88,21 @@ func (g *Graph) MaySet(by Name) bool {
 		return false
 	}
 	requirements, _ := s.selector.Requirements()
+	asks := false
 	for i := range requirements {
-		if !g.maySet(by.Namespace, &requirements[i]) {
-			return false
+		switch r := &requirements[i]; r.Operator() {
+		case operators.NotIn, operators.NotEquals, operators.DoesNotExist:
+		default:
+			if asks = true; !g.maySet(by.Namespace, r) {
+				return false
+			}
 		}
 	}
-	return len(requirements) > 0
+	return asks
 }
 
 func (g *Graph) maySet(namespace string, r *labels.Requirement) bool {
-	switch r.Operator() {
-	case operators.NotIn, operators.NotEquals, operators.DoesNotExist:
-		return true
-	case operators.Exists:
-		return g.mayMark(namespace, r.Key())
-	}
-	for value := range r.Values() {
+	for value := range r.Values() { // none where any will do
 		if _, isCustom := g.Custom(namespace, value); isCustom || g.given.has(namespace, r.Key(), value) {
 			return true
 		}
@@ -114,6 +113,9 @@ func (g *Graph) maySet(namespace string, r *labels.Requirement) bool {
 // mayMark reports whether custom resources of a namespace are of the group that the name of a label begins with.
 func (g *Graph) mayMark(namespace, label string) bool {
 	domain, label, _ := strings.Cut(label, "/")
+	if !strings.Contains(domain, ".") {
+		return false
+	}
 	if strings.HasSuffix(label, "name") || label == "cluster" || label == "instance" {
 		return false // its value would be the name of one that is there
 	}

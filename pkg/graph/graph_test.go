@@ -355,7 +355,7 @@ metadata:
   name: its-own-name
   labels: {app: in-label}
   annotations: {note: in-annotation, kubectl.kubernetes.io/last-applied-configuration: '{"title": "said-twice"}'}
-spec: {title: in-title, host: in-host.edge.svc, a-key: {list: [in-list, "certs/in-pair", "in/a/path", "in a sentence", "in-url:80", "k8s://certs/in-uri", "env:PASSWORD,secret:in-pairs", "certs:in-colons", "/some/in-path.yaml", "quoted\"in-quotes"]}, last: ""}
+spec: {title: in-title, host: in-host.edge.svc, a-key: {list: [in-list, "certs/in-pair", "in/a/path", "in a sentence", "in-url:80", "k8s://certs/in-uri", "env:PASSWORD,secret:in-pairs", "certs:in-colons", "/some/in-path.yaml", {image: "registry.io/shop/in-image:1.4"}, "quoted\"in-quotes"]}, last: ""}
 status: {binding: {name: in-status}}
 ---
 apiVersion: example.com/v1
@@ -380,7 +380,7 @@ spec: {title: in-ingress}`)) {
 		}
 	}
 	for _, name := range []string{
-		"other/in-title", "shop/its-own-name", "shop/in-label", "shop/title", "shop/said-twice", "shop/sentence", "shop/in-path.yaml", "shop/in-quotes",
+		"other/in-title", "shop/its-own-name", "shop/in-label", "shop/title", "shop/said-twice", "shop/sentence", "shop/in-path.yaml", "shop/in-image", "shop/in-quotes",
 		"shop/in-ingress", "a/path", "shop/path",
 	} {
 		if g.IsMentioned(named("Secret " + name)) {

@@ -68,44 +68,6 @@ func isStopped(o *object.Parts, field, value string) bool {
 	return o.At("spec", field).String() == value && !IsPaused(o)
 }
 
-// pauseMarks are annotations of tools that scale a workload to zero for a while, and keep how many replicas it had, or
-// suspend it.
-var pauseMarks = []string{
-	"previous-replicas",
-	"previous-suspend",
-	"downscaler/original-replicas",
-	"sleepinfo.kube-green.com/replicas-before-sleep",
-	"autoscaling.keda.sh/paused-replicas",
-	"idling.alpha.openshift.io/previous-scale",
-	"loft.sh/paused-replicas",
-}
-
-// isPauseMark reports whether an annotation is one of pauseMarks, or looks like one that keeps a number of replicas:
-// "devspace.sh/replicas". Those that the Deployment controller writes say nothing of a pause.
-func isPauseMark(name string) bool {
-	return slices.Contains(pauseMarks, name) ||
-		strings.HasSuffix(name, "replicas") && !strings.HasPrefix(name, "deployment.kubernetes.io/")
-}
-
-// onDemand are labels of workloads that are started when somebody calls them, and what they must be: Sablier's, and
-// those of the functions of OpenFaaS and Fission. Empty for any value.
-var onDemand = map[string]string{"sablier.enable": "true", "faas_function": "", "executorType": "newdeploy"}
-
-// IsPaused reports whether a tool scaled the workload to zero, or suspended it, for a while: it is not idle, it sleeps.
-func IsPaused(o *object.Parts) bool {
-	for name, wanted := range onDemand {
-		if value := o.At("metadata", "labels", name).Text(); value != "" && (wanted == "" || value == wanted) {
-			return true
-		}
-	}
-	for name := range o.At("metadata", "annotations").Fields() {
-		if isPauseMark(name.String()) {
-			return true
-		}
-	}
-	return false
-}
-
 // Controller is the controller that owns the object, if one does.
 func Controller(o *object.Parts) (Name, bool) {
 	owners := o.At("metadata", "ownerReferences")

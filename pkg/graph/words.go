@@ -18,24 +18,28 @@ import (
 func eachWord(o object.JSON, tell func(object.JSON)) {
 	for name, value := range o.Fields() {
 		if !name.Is("metadata") {
-			eachWordIn(value, tell)
+			eachWordIn(value, !name.Is("status"), tell) // which has times, digests and messages
 			continue
 		}
 		for name, annotation := range value.Field("annotations").Fields() {
 			if !isRepeated(name) {
-				eachWordIn(annotation, tell)
+				eachWordIn(annotation, true, tell)
 			}
 		}
 	}
 }
 
-func eachWordIn(value object.JSON, tell func(object.JSON)) {
+// eachWordIn tells those in a value: with marks also those between marks, but not in the field image.
+func eachWordIn(value object.JSON, marks bool, tell func(object.JSON)) {
+	isImage := false
 	for i := 0; i < len(value); i++ {
 		if value[i] != '"' {
 			continue
 		}
 		begin := i
-		end, isWord := wordAt(value, begin)
+		end := endOfString(value, begin)
+		isWord := isWord(value[begin+1:end], marks && !isImage)
+		isImage = bytes.HasPrefix(value[begin:], []byte(`"image"`))
 		isKey := end < len(value) && bytes.HasPrefix(bytes.TrimLeft(value[end+1:], " \t\r\n"), []byte(":"))
 		if isWord && (!isKey || bytes.ContainsAny(value[begin:end], "-.")) {
 			tell(value[begin:])
@@ -44,22 +48,26 @@ func eachWordIn(value object.JSON, tell func(object.JSON)) {
 	}
 }
 
-// wordAt is where the string ends that begins at a quote, and whether it could be a name, or names between marks. What
-// has spaces is for people, and what has slashes only is a path.
-func wordAt(value object.JSON, begin int) (end int, isWord bool) {
+// endOfString is where the string ends that begins at a quote.
+func endOfString(value object.JSON, begin int) (end int) {
 	for end = begin + 1; end < len(value) && value[end] != '"'; end++ {
 		if value[end] == '\\' {
 			end++
 		}
 	}
-	if end-begin > maxName || end > len(value) {
-		return end, false
+	return min(end, len(value))
+}
+
+// isWord reports whether a text could be a name or, with marks, names between marks. What has spaces is for people, and
+// what has slashes only is a path.
+func isWord(text object.JSON, marks bool) bool {
+	switch {
+	case len(text) > maxName:
+		return false
+	case marks && bytes.ContainsAny(text, ":=,"):
+		return bytes.IndexFunc(text, isInNeither) < 0
 	}
-	text := value[begin+1 : end]
-	if bytes.ContainsAny(text, ":=,") {
-		return end, bytes.IndexFunc(text, isInNeither) < 0
-	}
-	return end, bytes.IndexFunc(text, isOutsideName) < 0 && bytes.Count(text, []byte{'/'}) <= 1
+	return bytes.IndexFunc(text, isOutsideName) < 0 && bytes.Count(text, []byte{'/'}) <= 1
 }
 
 // isOutsideName reports whether a rune cannot be in a name, or in a namespace and a name.

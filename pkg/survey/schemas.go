@@ -146,10 +146,10 @@ func (d document) lacks(kinds map[schema.GroupKind]bool) error {
 		return nil
 	}
 	slices.Sort(lacking)
-	return fmt.Errorf("%w of %s", errNoSchema, strings.Join(lacking, ", "))
+	return fmt.Errorf("%w for %s", errNoSchema, strings.Join(lacking, ", "))
 }
 
-var errNoSchema = errors.New("none is published")
+var errNoSchema = errors.New("no schema is published")
 
 // document reads one document, unless it is kept.
 func (s *Schemas) document(

@@ -161,7 +161,7 @@ func TestRead(t *testing.T) {
 		"declared":         {answers(), Options{Declared: []graph.Source{{Kind: "App.example.com", References: []graph.Reference{{Path: "spec.other", To: "ConfigMap"}}}}}, ""},
 		"schema forbidden": {answers("/openapi/v3/apis/example.com/v1", "403"), Options{}, "unused (*.example.com: the schemas cannot be read: no)\nused (*.example.com: the schemas cannot be read: no)"},
 		"server away":      {answers(), Options{Catalog: &selector.Catalog{Kinds: catalog().Kinds, Unserved: map[string]error{"other.io": errors.New("away")}}}, "unused (*.other.io: away)"},
-		"group forgotten":  {answers("/openapi/v3", `{"paths":{}}`), Options{}, "unused (*.example.com: the schemas cannot be read: none is published)\nused (*.example.com: the schemas cannot be read: none is published)"},
+		"group forgotten":  {answers("/openapi/v3", `{"paths":{}}`), Options{}, "unused (*.example.com: the schemas cannot be read: no schema is published)\nused (*.example.com: the schemas cannot be read: no schema is published)"},
 		"metrics away":     {answers(), Options{Catalog: &selector.Catalog{Kinds: catalog().Kinds, Unserved: map[string]error{"metrics.k8s.io": errors.New("away")}}}, "unused"},
 		"not included":     {answers(), Options{Include: func(o object.Object) bool { return o.Name != "unused" }}, ""},
 	} {
@@ -219,7 +219,7 @@ func TestSchemasWithoutTheKind(t *testing.T) {
 			if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
 				t.Fatal(err)
 			}
-			const why = "(*.example.com: the schemas cannot be read: none is published of App)"
+			const why = "(*.example.com: the schemas cannot be read: no schema is published for App)"
 			if got, want := reported(finder), "unused "+why+"\nused "+why; got != want {
 				t.Errorf("found:\n%s\nwant:\n%s", got, want)
 			}

@@ -1,0 +1,73 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// failingPeriods is how many periods a CronJob may pass without success.
+const failingPeriods = 3
+
+// lookFailingCronJob looks at a CronJob whose Jobs do not succeed. One that was never scheduled may be new. A Job that
+// still runs may succeed.
+func lookFailingCronJob(f *Finder, o *object.Parts) *candidate {
+	spec, status := o.At("spec"), o.At("status")
+	scheduled, since := timeAt(status.Field("lastScheduleTime")), hadToSucceedSince(o)
+	if spec.Field("suspend").String() == "true" || scheduled.IsZero() || since.IsZero() || !scheduled.After(since) {
+		return nil
+	}
+	text := spec.Field("schedule").Text()
+	if zone := spec.Field("timeZone").Text(); zone != "" {
+		text = "CRON_TZ=" + zone + " " + text
+	}
+	schedule, err := parseCron(text)
+	if err != nil {
+		return nil // nobody knows what its periods are
+	}
+	at := since
+	for range failingPeriods + 1 { // the last one may still be at work
+		if at = schedule.Next(at); at.IsZero() || at.After(f.Now) {
+			return nil
+		}
+	}
+	c := certain(fmt.Sprintf("it has not succeeded in its last %d periods", failingPeriods), since)
+	for range status.Field("active").Elements() {
+		c.found.Confidence = v1alpha1.ConfidenceWeak
+		c.found.Reason += ", but a Job of it still runs"
+		break
+	}
+	return c
+}
+
+// hadToSucceedSince is from when the periods of a CronJob count: since its last success, or since it was changed after
+// that, which may have mended or resumed it.
+func hadToSucceedSince(o *object.Parts) time.Time {
+	since := timeAt(o.At("status", "lastSuccessfulTime"))
+	if since.IsZero() {
+		since = o.Created
+	}
+	for _, field := range []string{"schedule", "timeZone", "suspend", "jobTemplate"} {
+		if at := changedAt(o, field); at.After(since) {
+			since = at
+		}
+	}
+	return since
+}
+
+// parseCron reads a schedule. The parser panics at some texts.
+func parseCron(text string) (schedule cron.Schedule, err error) {
+	err = fault.Caught(func() (err error) {
+		schedule, err = cron.ParseStandard(text)
+		return err
+	})
+	return schedule, err
+}
