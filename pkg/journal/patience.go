@@ -8,7 +8,6 @@ import (
 	"errors"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
@@ -23,35 +22,32 @@ const (
 	// SaveRetry is the time between two tries.
 	SaveRetry = time.Second
 	// maxRefused is how often a record is written that the API server refuses for another cause than that it is away, and
-	// how often outcomes are that it answers anything but that they are saved.
+	// how often outcomes are before the record is written without them.
 	maxRefused = 10
 )
 
 // SavePatiently is Save, and tries again: for as long as somebody waits for the run, and for a while after that. What
 // is not written is not reported, and is found out anew by the next operator. The outcomes in the ledger, if there is
-// one, are saved before: a restore goes by them. Outcomes that are refused for good, as by a quota or a webhook, do not
-// keep a run from its end.
+// one, are saved before: a restore goes by them. An API server that takes the record and not the outcomes, for a quota
+// or a webhook, does not keep a run from its end.
 func (j *Journal) SavePatiently(
 	ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase, ledger *Ledger,
 ) error {
 	log := klog.FromContext(ctx)
-	unsaved := 0
+	failed := 0
 	patience, cancel := patienceOf(ctx)
 	defer cancel()
 	var err error
 	refused := 0
 	gaveUp := wait.PollUntilContextCancel(patience, SaveRetry, true, func(ctx context.Context) (bool, error) {
-		trying, cancel := context.WithTimeout(ctx, SaveTimeout)
-		defer cancel()
-		if saved := fault.Logged(ctx, func() error { return ledger.Flush(trying) }); saved != nil && !IsTaken(saved) {
-			log.Error(saved, "Could not save the outcomes of the run yet")
-			if isAnswer(saved) {
-				unsaved++
-			}
-			if err = saved; unsaved < maxRefused {
+		if err = ledger.flushOnce(ctx); err != nil && !IsTaken(err) {
+			log.Error(err, "Could not save the outcomes of the run yet")
+			if failed++; failed < maxRefused {
 				return false, nil
 			}
 		}
+		trying, cancel := context.WithTimeout(ctx, SaveTimeout)
+		defer cancel()
 		err = fault.Logged(ctx, func() error { return j.Save(trying, record, was) })
 		if err == nil || IsTaken(err) {
 			return true, nil
@@ -75,10 +71,10 @@ func (j *Journal) SaveEnded(ctx context.Context, record *v1alpha1.CleanerRun) er
 	return j.SavePatiently(ctx, record, record.Status.Phase, nil)
 }
 
-// isAnswer reports whether an error is what the API server has answered. That may be a webhook's failure, too.
-func isAnswer(err error) bool {
-	var status apierrors.APIStatus
-	return errors.As(err, &status)
+func (l *Ledger) flushOnce(ctx context.Context) error {
+	trying, cancel := context.WithTimeout(ctx, SaveTimeout)
+	defer cancel()
+	return fault.Logged(ctx, func() error { return l.Flush(trying) })
 }
 
 // FlushPatiently saves the outcomes, also when the run was stopped. It tries for a while.
