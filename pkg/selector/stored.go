@@ -69,10 +69,13 @@ func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool, b
 // server serves by a change a moment late.
 const settled = 2 * time.Minute
 
+// mayBeCustom reports whether a group can be that of a custom resource, which has a dot.
+func mayBeCustom(group string) bool { return strings.Contains(group, ".") }
+
 // definition is the CustomResourceDefinition of a kind. Nil when it is not a custom one. It is an error if it changed
 // after a run began, or shortly before: the run may have read objects without some fields then.
 func (r *Reader) definition(ctx context.Context, kind object.Kind, began time.Time) (object.JSON, error) {
-	if !strings.Contains(kind.Group, ".") { // which that of a custom one has
+	if !mayBeCustom(kind.Group) {
 		return nil, nil
 	}
 	name := kind.Resource + "." + kind.Group
@@ -120,6 +123,9 @@ func (r *Reader) Defined(began time.Time) Defined { return Defined{r, began} }
 
 // Schema is the schema of a kind in its definition. Nil when there is none.
 func (d Defined) Schema(ctx context.Context, gvk schema.GroupVersionKind) (*spec.Schema, error) {
+	if !mayBeCustom(gvk.Group) {
+		return nil, nil
+	}
 	kind, err := d.reader.Resolve(ctx, gvk)
 	if err != nil {
 		return nil, err
