@@ -206,16 +206,7 @@ func suspended(since time.Time) *candidate {
 	}}
 }
 
-// changedAt is when a field of the spec was last written, or something else by the one who wrote it: it may have been
-// so for longer. Zero when nobody knows.
-func changedAt(o *object.Parts, field string) (at time.Time) {
-	for entry := range o.At("metadata", "managedFields").Elements() {
-		if entry.At("fieldsV1", "f:spec", "f:"+field) == nil {
-			continue
-		}
-		if written := timeAt(entry.Field("time")); written.After(at) {
-			at = written
-		}
-	}
-	return at
+// changedAt is when a field of the spec was last written.
+func changedAt(o *object.Parts, field string) time.Time {
+	return object.ChangedAt(o.At("metadata"), field)
 }

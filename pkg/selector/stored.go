@@ -86,7 +86,9 @@ func (r *Reader) definition(ctx context.Context, kind object.Kind, began time.Ti
 	if err != nil {
 		return nil, fmt.Errorf("reading the CustomResourceDefinition %s: %w", name, err)
 	}
-	if at := changedAt(body); at.After(began.Add(-settled)) {
+	metadata := object.JSON(body).Field("metadata")
+	isNew := metadata.Field("generation").String() == "1" // it never had other fields
+	if at := object.ChangedAt(metadata); !isNew && at.After(began.Add(-settled)) {
 		return nil, fmt.Errorf(
 			"the CustomResourceDefinition %s was changed at %s, less than %.0f minutes before the run, or during it, "+
 				"so objects may have been read without some of their fields: run the Cleaner again a little later",
@@ -96,20 +98,6 @@ func (r *Reader) definition(ctx context.Context, kind object.Kind, began time.Ti
 		)
 	}
 	return body, nil
-}
-
-// changedAt is when the spec of an object was changed last. Zero when it never was.
-func changedAt(body object.JSON) (last time.Time) {
-	if body.At("metadata", "generation").String() == "1" {
-		return time.Time{}
-	}
-	for entry := range body.At("metadata", "managedFields").Elements() {
-		at, err := time.Parse(time.RFC3339, entry.Field("time").Text())
-		if err == nil && at.After(last) && entry.At("fieldsV1", "f:spec") != nil {
-			last = at
-		}
-	}
-	return last
 }
 
 // Defined is what CustomResourceDefinitions say of kinds. The schemas that an API server publishes can be minutes late.
