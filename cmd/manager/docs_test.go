@@ -20,7 +20,7 @@ const (
 	tableHead  = "| Flag | Default | Meaning |\n|---|---|---|\n"
 	ignoredEnd = "\n\n<!-- end of the flags that do nothing -->"
 	flagsEnd   = "\n\n<!-- end of the flags -->"
-	pageHead   = "`manager dashboard --help` prints these.\n\n" + tableHead
+	pageHead   = "`/manager dashboard --help` prints them.\n\n" + tableHead
 	pageEnd    = "\n\n<!-- end of the flags of the page -->"
 )
 
@@ -43,7 +43,7 @@ func TestFlagsAreDocumented(t *testing.T) {
 	text := string(raw)
 	want := between(t, text, tableHead, flagsEnd, strings.Join(rows, "\n"))
 	want = between(t, want, pageHead, pageEnd, strings.Join(pageRows, "\n"))
-	want = between(t, want, "does nothing with them: ", ignoredEnd, strings.Join(ignored, ", ")+".")
+	want = between(t, want, "that it does so: ", ignoredEnd, strings.Join(ignored, ", ")+".")
 	if *update {
 		if err := os.WriteFile(flagsPage, []byte(want), 0o600); err != nil {
 			t.Fatal(err)

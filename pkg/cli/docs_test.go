@@ -89,8 +89,9 @@ func flagRow(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		name = "`-" + f.Shorthand + "`, " + name
 	}
-	switch f.DefValue {
-	case "", "false", "[]":
+	switch {
+	case f.DefValue == "", f.DefValue == "false", f.DefValue == "[]":
+	case f.DefValue == "0" && f.NoOptDefVal != "": // it can be left out, but not be set to 0
 	default:
 		standard = "`" + f.DefValue + "`"
 	}

@@ -23,7 +23,8 @@ func codesTopic() *cobra.Command {
 	}
 	text.WriteString(
 		"\n\nThe process exits with 0 when all is well, 1 after an error, 2 after wrong usage, 3 when something was found and\n" +
-			"--fail-on-findings was given, 4 when some kinds could not be read, and 130 when it was interrupted.",
+			"--fail-on-findings was given, 4 when something could not be read, judged or changed, and 130 when it was\n" +
+			"interrupted.",
 	)
 	return &cobra.Command{
 		Use:   "codes",

@@ -41,7 +41,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			"it out: everything is judged again, and only what is in the plan and still matches is touched. If you give the\n" +
 			"name of a Cleaner, its waiting plan is used.\n\n" +
 			"You must be allowed to create CleanerApprovals, and need the verb approve on the Cleaner (the ClusterRole whose\n" +
-			"name ends with -approver-role gives both). An approval cannot be changed. To end the run: kubectl cleaner cancel.",
+			"name ends with -approver-role gives both). An approval cannot be changed. To end the\n" +
+			"run that carries out the plan, use kubectl cleaner cancel.",
 		Example: "  kubectl cleaner runs --waiting\n  kubectl cleaner approve unused-configmaps-1795230000\n" +
 			"  kubectl cleaner approve unused-configmaps --reason 'checked with team shop' --yes",
 	}

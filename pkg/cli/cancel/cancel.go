@@ -40,8 +40,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Long: "Ends an active run before its next object, and keeps a waiting run from starting, by an annotation on its Cleaner\n" +
 			"(" + v1alpha1.CancelRunAnnotation + "). What the run did stays done, is in its record, and can be restored. The Cleaner runs\n" +
 			"again when it is due. The annotation also works if another operator resumes the run.\n\n" +
-			"It is an error if the run has not ended after 10 seconds. If you name a Cleaner, its run ends, also if it waits for\n" +
-			"others, and a run that was asked for and has not begun is taken back. To refuse a plan that waits for approval, use\n" +
+			"It is an error if the run has not ended after 10 seconds. If you name a Cleaner, this ends its active or\n" +
+			"waiting run, and takes back a request for a run that has not begun. To refuse a plan that waits for approval, use\n" +
 			"kubectl cleaner reject.",
 		Example: "  kubectl cleaner cancel unused-configmaps-1795230000\n  kubectl cleaner cancel unused-configmaps",
 		Args: func(cmd *cobra.Command, args []string) error {

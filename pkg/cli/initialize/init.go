@@ -41,9 +41,9 @@ func Command(s *terminal.Session) *cobra.Command {
 		Short: "Write a Cleaner from a recipe",
 		Long: "Writes the Cleaner of a recipe to the standard output, with comments that say what it finds, what else it may select, which rights\n" +
 			"it needs, and how to let it act. It only reports, unless you set --action. --list lists the recipes. With WORDs, it lists only the\n" +
-			"recipes that match all words or, if there are none, those that match the most words. No cluster is needed.\n\n" +
-			"--for changes the time of the recipe: how long an object must have had the finding. In recipes without such a time, it changes\n" +
-			"the time in the condition, or else the age. A flag that does not fit the recipe is an error.",
+			"recipes that match all words. If no recipe does, it lists those that match the most words. No cluster is needed.\n\n" +
+			"--for sets how long an object must have had the finding. If the recipe has no such time, it sets the time in the recipe's\n" +
+			"condition. If there is none, it sets the age. A flag that does not fit the recipe is an error.",
 		Example: "  kubectl cleaner init --list\n  kubectl cleaner init --list crash\n" +
 			"  kubectl cleaner init unused --kind ConfigMap,Secret --for 30d > cleaner.yaml\n" +
 			"  kubectl cleaner init finished-jobs --namespace-selector team=shop --schedule '0 4 * * *' --action Delete > cleaner.yaml",

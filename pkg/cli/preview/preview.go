@@ -57,8 +57,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "preview NAME... | -l SELECTOR | -f FILE",
 		Short: "Show what Cleaners would do now, without doing it",
 		Long: "Judges the objects of the cluster as the operator would, and shows what a run would do with each of them and why. It saves\n" +
-			"and changes nothing: it tries the change of one object of each kind on the API server, as a dry run. If the API server\n" +
-			"refuses it, it tries up to 20 objects of that kind.\n\n" +
+			"and changes nothing. For one object of each kind, it asks the API server with a dry run whether the change would be allowed.\n" +
+			"If the API server refuses, it asks for up to 20 objects of that kind.\n\n" +
 			"It reads the cluster with your own rights. With --as system:serviceaccount:NAMESPACE:NAME, it judges with the rights of that\n" +
 			"account, and reads only the Cleaner with yours. An occurrenceThreshold is not applied.\n\n" +
 			"NAME is a Cleaner of the cluster, and SELECTOR chooses those with labels. FILE holds Cleaners: it is a file, a directory, an\n" +
@@ -82,7 +82,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what would be touched)")
 	flags.StringVar(&o.at, "now", "", "judge as if it were this time, for example 2026-12-24T18:00:00Z")
 	flags.StringArrayVar(&o.only, "only", nil, "show only this object, KIND/NAMESPACE/NAME or KIND/NAME, and why it does not match if it does not (may be given several times)")
-	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when at least this many objects would be deleted, changed or reported")
+	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when at least this many objects would be deleted, changed or reported; without a number, 1")
 	flags.Int64Var(&o.limit, "limit", 50, "how many rows and patches to show of each Cleaner; 0 means all, with a row for each object. The other outputs hold all objects")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, for example 5m; 0 means never")

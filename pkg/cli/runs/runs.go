@@ -51,10 +51,10 @@ func Command(s *terminal.Session) *cobra.Command {
 			"last what is protected. If there are more than --limit objects, it first counts them by outcome, kind and namespace.\n" +
 			"--limit 0 lists all objects. --diff compares the run with the one before it, also with -o json. With these flags, the name of a\n" +
 			"Cleaner means its latest run.\n\n" +
-			"-o json and -o yaml print the CleanerRun with all its objects. What does not fit into the 256 KiB of the CleanerRun is in Secrets\n" +
-			"of the operator's namespace, and you need the right to get them. If they cannot be read, it exits with 4. For a run that\n" +
-			"touched nothing, such as a Scan, up to 8 MiB of objects are kept there, for the latest two such runs of a Cleaner. For a run that\n" +
-			"touched something, the objects that it left alone from the beginning are not kept there.\n\n" +
+			"-o json and -o yaml print the CleanerRun with the objects that are stored. Those that do not fit into the 256 KiB of the\n" +
+			"CleanerRun are in Secrets of the operator's namespace, and you need the right to get them. If they cannot be read, it exits\n" +
+			"with 4. For a run that touched nothing, such as a Scan, up to 8 MiB of objects are kept there, for the latest two such runs of\n" +
+			"a Cleaner. For a run that touched something, the objects that it left alone from the beginning are not kept there.\n\n" +
 			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.",
 		Example: "  kubectl cleaner runs\n  kubectl cleaner runs -l team=a --waiting\n  kubectl cleaner runs unused-configmaps -o wide\n  kubectl cleaner runs unused-configmaps-1795230000\n" +
 			"  kubectl cleaner runs unused-configmaps-1795230000 --outcome Failed,Denied --namespace shop\n" +

@@ -79,7 +79,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner",
 		"role"), "output", "o", outputs)
 	flags.Int64Var(&o.limit, "limit", 50, "how many rows to show of each type, kind and namespace; 0 means all, with a row for each object. The outputs for programs hold all findings")
-	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings")
+	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings; without a number, 1")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	o.BindAll(flags)
 	for name, complete := range map[string]cobra.CompletionFunc{
