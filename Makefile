@@ -21,6 +21,9 @@ FAULT_RUNS ?= 5000
 FAULT_SEED ?= $(or $(SEED),1)
 RACES ?= 10000
 
+# What runs without -race is built with the flags of the image. So each target uses what another one has compiled.
+go := CGO_ENABLED=0 GOFLAGS="-trimpath $${GOFLAGS-}" go
+
 CONTROLLER_GEN := bin/controller-gen-v0.23.0
 CRD_REF_DOCS := bin/crd-ref-docs-v0.3.0
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
@@ -56,20 +59,20 @@ all: manifests generate fmt vet build ## Generate, format, vet and build.
 .PHONY: demo
 demo: ## See the operator and the plugin work on a control plane of their own, until Ctrl-C; ONESHOT=1 checks the outcome and ends; ARGS are flags for the operator.
 	@assets=$$(test/controlplane/build.sh); echo 'Building the manager and the demo ...'; \
-	CGO_ENABLED=0 go build -o bin/ ./cmd/manager ./cmd/script-runner ./cmd/kubectl-cleaner ./hack/demo; \
+	$(go) build -o bin/ ./cmd/manager ./cmd/script-runner ./cmd/kubectl-cleaner ./hack/demo; \
 	KUBEBUILDER_ASSETS=$$assets ONESHOT='$(ONESHOT)' exec bin/demo -- $(ARGS)
 
 ##@ Development
 
 .PHONY: build
 build: ## Build the manager, what it runs scripts in, and the kubectl plugin into bin/.
-	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/manager ./cmd/script-runner ./cmd/kubectl-cleaner
+	$(go) build -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/manager ./cmd/script-runner ./cmd/kubectl-cleaner
 
 .PHONY: cross
 cross: ## Build the kubectl plugin for every system it is for, or for TARGETS, into bin/OS-ARCH/.
 	@for target in $(or $(TARGETS),linux/amd64 linux/arm64 darwin/arm64 windows/amd64); do \
 		echo "kubectl-cleaner for $$target"; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o "bin/$${target/\//-}/" ./cmd/kubectl-cleaner; \
+		GOOS=$${target%/*} GOARCH=$${target#*/} $(go) build -ldflags '-s -w -X main.version=$(VERSION)' -o "bin/$${target/\//-}/" ./cmd/kubectl-cleaner; \
 	done
 
 .PHONY: manifests
@@ -101,11 +104,11 @@ web-e2e: web ## Try every page and action in Chromium, by keyboard, on a phone's
 
 .PHONY: dashboard
 dashboard: ## Write the Grafana dashboard of config/grafana from hack/dashboard.
-	go run ./hack/dashboard >config/grafana/dashboard.json
+	$(go) run ./hack/dashboard >config/grafana/dashboard.json
 
 .PHONY: chart
 chart: ## Write the parts of the Helm chart that are generated from config.
-	go run ./hack/chart
+	$(go) run ./hack/chart
 
 .PHONY: reference
 reference: $(CRD_REF_DOCS) ## Write the reference of the API, docs/reference/api.md, from the Go types.
@@ -120,17 +123,18 @@ fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt).
 
 .PHONY: vet
 vet: ## Run go vet, also on the end-to-end tests.
-	go vet -tags e2e ./...
+	$(go) vet -tags e2e ./...
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Check style, common mistakes and who imports whom.
-	$(GOLANGCI_LINT) run ./...
-	cd hack/release && '$(CURDIR)/$(GOLANGCI_LINT)' run ./...
-	cd test/servers && '$(CURDIR)/$(GOLANGCI_LINT)' run ./...
+	@set -x; export CGO_ENABLED=0 GOFLAGS=-trimpath; \
+	$(GOLANGCI_LINT) run ./...; \
+	(cd hack/release && '$(CURDIR)/$(GOLANGCI_LINT)' run ./...); \
+	(cd test/servers && '$(CURDIR)/$(GOLANGCI_LINT)' run ./...)
 
 .PHONY: run
 run: ## Run the manager on this machine against the cluster of KUBECONFIG; ARGS are more flags.
-	go run ./cmd/manager --leader-elect=false $(ARGS)
+	$(go) run ./cmd/manager --leader-elect=false $(ARGS)
 
 ##@ Tests
 
@@ -142,23 +146,23 @@ controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kubectl
 test: ## Run all tests but e2e, with everything they need.
 	@assets=$$(test/controlplane/build.sh); set -x; \
 	PROMTOOL='$(if $(wildcard $(promtool)),$(CURDIR)/$(promtool))' KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 45m $(TESTFLAGS) $(PKGS); \
-	[ '$(PKGS)' != ./... ] || (cd test/promtool && go test -count=1 ./...); \
-	[ '$(PKGS)' != ./... ] || (cd test/oracle && go test -count=1 ./...); \
-	[ '$(PKGS)' != ./... ] || (cd hack/release && go test -shuffle=on ./...)
+	[ '$(PKGS)' != ./... ] || (cd test/promtool && $(go) test -count=1 ./...); \
+	[ '$(PKGS)' != ./... ] || (cd test/oracle && $(go) test -count=1 ./...); \
+	[ '$(PKGS)' != ./... ] || (cd hack/release && $(go) test -shuffle=on ./...)
 
 .PHONY: compat
 compat: ## Run COMPAT_PKGS on older versions of Kubernetes: on K8S=1.33.13, or on all of COMPAT_VERSIONS; 15 minutes each the first time.
 	@failed=; for version in $(or $(K8S),$(COMPAT_VERSIONS)); do \
 		assets=$$(test/controlplane/compat.sh "$$version"); \
 		echo "Kubernetes $$version:"; \
-		KUBEBUILDER_ASSETS=$$assets go test -count=1 -shuffle=on -timeout 45m $(TESTFLAGS) $(COMPAT_PKGS) || failed+=" $$version"; \
+		KUBEBUILDER_ASSETS=$$assets $(go) test -count=1 -shuffle=on -timeout 45m $(TESTFLAGS) $(COMPAT_PKGS) || failed+=" $$version"; \
 	done; \
 	[ -z "$$failed" ] || { echo "failed on Kubernetes$$failed" >&2; exit 1; }
 
 .PHONY: chart-test
 chart-test: ## Render the Helm chart with Helm 3 and 4, compare it with config, and install it on a real API server; a minute.
 	@assets=$$(test/controlplane/build.sh); set -x; \
-	cd test/chart && KUBEBUILDER_ASSETS=$$assets go test -shuffle=on -count=1 -timeout 15m $(TESTFLAGS) ./...
+	cd test/chart && KUBEBUILDER_ASSETS=$$assets $(go) test -shuffle=on -count=1 -timeout 15m $(TESTFLAGS) ./...
 
 # A package is listed if its tests import the control plane neither directly nor through other packages.
 unit-packages = go list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | \
@@ -166,7 +170,7 @@ unit-packages = go list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | \
 
 .PHONY: unit
 unit: ## Run the tests that need no control plane, but not those that run hostile scripts; about a minute once they are built.
-	@packages=$$($(unit-packages)); go test -shuffle=on -skip '^(TestHostile|TestStarvedChild)$$' $(TESTFLAGS) $$packages
+	@packages=$$($(unit-packages)); $(go) test -shuffle=on -skip '^(TestHostile|TestStarvedChild)$$' $(TESTFLAGS) $$packages
 
 .PHONY: nightly
 nightly: ## Run what takes hours: fuzz, fault and crash with fresh seeds, compat, docs, the page in a browser, a release.
@@ -175,11 +179,11 @@ nightly: ## Run what takes hours: fuzz, fault and crash with fresh seeds, compat
 .PHONY: crash
 crash: ## Kill the manager at every request of its runs, and of takeovers, and pause leaders past their lease; 20 minutes.
 	@assets=$$(test/controlplane/build.sh); set -x; \
-	CRASH=all KUBEBUILDER_ASSETS=$$assets go test -count=1 -timeout 90m -v -run '^(TestCrash|TestCrashInTheTakeover|TestPausedLeader)$$' ./test/process
+	CRASH=all KUBEBUILDER_ASSETS=$$assets $(go) test -count=1 -timeout 90m -v -run '^(TestCrash|TestCrashInTheTakeover|TestPausedLeader)$$' ./test/process
 
 .PHONY: image
 image: page ## Build the image IMG without docker: for all platforms as an OCI layout in bin/image, for this one in bin/image.tar.
-	go -C hack/release run . image -ref '$(IMG)' -version '$(VERSION)' -layout '$(CURDIR)/bin/image' -archive '$(CURDIR)/bin/image.tar'
+	$(go) -C hack/release run . image -ref '$(IMG)' -version '$(VERSION)' -layout '$(CURDIR)/bin/image' -archive '$(CURDIR)/bin/image.tar'
 
 .PHONY: reproducible
 reproducible: ## Build the image of HEAD twice, in two directories and without a cache, and compare the digests; 10 minutes.
@@ -187,7 +191,7 @@ reproducible: ## Build the image of HEAD twice, in two directories and without a
 
 .PHONY: release
 release: web ## Write all files of the release VERSION to bin/release, with the page in image and plugin; without DRY=1, also push the image and the chart.
-	go -C hack/release run . all -version '$(VERSION)' -kubectl '$(KUBECTL)' $(if $(DRY),-dry) $(if $(REGISTRY),-image '$(REGISTRY)/manager' -charts '$(REGISTRY)/charts')
+	$(go) -C hack/release run . all -version '$(VERSION)' -kubectl '$(KUBECTL)' $(if $(DRY),-dry) $(if $(REGISTRY),-image '$(REGISTRY)/manager' -charts '$(REGISTRY)/charts')
 
 # On a busy machine, Go's fuzzer can fail at its end with "context deadline exceeded". A real failure writes its input to
 # testdata, so the second try fails as well.
@@ -211,27 +215,27 @@ fault: ## Run FAULT_RUNS runs behind a proxy that breaks requests, every partial
 .PHONY: leaks
 leaks: ## Count goroutines and descriptors after 1,000 runs, and deliver beside a channel that hangs 150 times.
 	@assets=$$(test/controlplane/build.sh); set -x; \
-	KUBEBUILDER_ASSETS=$$assets go test -count=1 -timeout 45m ./test/integration \
+	KUBEBUILDER_ASSETS=$$assets $(go) test -count=1 -timeout 45m ./test/integration \
 		-run '^(TestRunsLeaveNothingBehind|TestServiceThatHangsBesideAGoodOne)$$' -leak-runs=1000 -hang-runs=150
 
 .PHONY: alerts
 alerts: $(promtool) ## Try the alerts with Prometheus' own rule tester, and parse every expression of the dashboard; minutes the first time.
-	PROMTOOL='$(CURDIR)/$(promtool)' go test -count=1 -timeout 10m -v ./test/monitoring
+	PROMTOOL='$(CURDIR)/$(promtool)' $(go) test -count=1 -timeout 10m -v ./test/monitoring
 
 .PHONY: bench
 bench: ## Measure against the floors of the same run, on a control plane and a load of its own; docs/explanation/performance.md explains.
 	@assets=$$(test/controlplane/build.sh); set -x; \
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/ ./test/bench ./cmd/script-runner; \
+	$(go) build -ldflags '-s -w' -o bin/ ./test/bench ./cmd/script-runner; \
 	KUBEBUILDER_ASSETS=$$assets bin/bench $(ARGS)
 
 .PHONY: helm
 helm: ## Build the helm of the chart's tests into bin/.
-	go build -C test/chart -o '$(CURDIR)/bin/helm' helm.sh/helm/v4/cmd/helm
+	$(go) build -C test/chart -o '$(CURDIR)/bin/helm' helm.sh/helm/v4/cmd/helm
 
 .PHONY: e2e
 e2e: helm ## Run the user stories on the cluster of KUBECONFIG, which must know the image IMG.
 	@[ -n "$${KUBECONFIG:-}" ] || { echo "set KUBECONFIG: e2e changes the cluster it names" >&2; exit 1; }
-	IMG='$(IMG)' KUBECTL='$(KUBECTL)' HELM='$(CURDIR)/bin/helm' go test -tags e2e -count=1 -timeout 30m -v ./test/e2e/...
+	IMG='$(IMG)' KUBECTL='$(KUBECTL)' HELM='$(CURDIR)/bin/helm' $(go) test -tags e2e -count=1 -timeout 30m -v ./test/e2e/...
 
 .PHONY: shellcheck
 shellcheck: ## Check the shell scripts.
@@ -287,7 +291,7 @@ undeploy: ## Remove all that deploy made but the namespace, and with the CRDs ev
 
 .PHONY: docker-build
 docker-build: page ## Build the image IMG with docker or podman, for this machine's architecture or for ARCH.
-	CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/script-runner
+	GOOS=linux GOARCH=$(ARCH) $(go) build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/script-runner
 	$(CONTAINER_TOOL) build --platform linux/$(ARCH) -t '$(IMG)' .
 
 .PHONY: docker-push
@@ -304,7 +308,7 @@ clean: ## Remove bin/. The control plane stays in the user's cache.
 	rm -rf bin
 
 # A tool's file carries its version, so a bump rebuilds it; the plain name is a link to the current one.
-go-install = GOBIN='$(CURDIR)/bin/.new' GOFLAGS= go install $(1) && mv bin/.new/$(2) $@ && rm -rf bin/.new && ln -sf $(notdir $@) bin/$(2)
+go-install = GOBIN='$(CURDIR)/bin/.new' CGO_ENABLED=0 GOFLAGS=-trimpath go install $(1) && mv bin/.new/$(2) $@ && rm -rf bin/.new && ln -sf $(notdir $@) bin/$(2)
 
 bin/controller-gen-%:
 	@mkdir -p bin
@@ -326,4 +330,4 @@ bin/govulncheck-%:
 bin/promtool-%:
 	@mkdir -p bin
 	@grep -Eq 'prometheus/prometheus $*( |$$$$)' test/promtool/go.mod || { echo "test/promtool/go.mod has another version of Prometheus than $*" >&2; exit 1; }
-	cd test/promtool && CGO_ENABLED=0 go build -trimpath -tags remove_all_sd -ldflags '-s -w' -o '$(CURDIR)/$@' github.com/prometheus/prometheus/cmd/promtool
+	cd test/promtool && $(go) build -tags remove_all_sd -ldflags '-s -w' -o '$(CURDIR)/$@' github.com/prometheus/prometheus/cmd/promtool

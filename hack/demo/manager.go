@@ -40,7 +40,7 @@ type manager struct {
 
 // build uses the flags that the demo itself is built with, so that all share what was compiled already.
 func build(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", "bin/", "./cmd/manager", "./cmd/kubectl-cleaner")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", "bin/", "./cmd/manager", "./cmd/kubectl-cleaner")
 	cmd.SysProcAttr = notForCtrlC()
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the image
 	out, err := cmd.CombinedOutput()

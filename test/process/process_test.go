@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "manager")
-	build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/manager", "../../cmd/script-runner")
+	build := exec.Command("go", "build", "-trimpath", "-o", dir+"/", "../../cmd/manager", "../../cmd/script-runner")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the image
 	if output, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the manager: %v\n%s", err, output)

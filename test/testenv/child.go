@@ -23,7 +23,7 @@ func BuildScriptChild(ctx context.Context) (command []string, remove func(), err
 		return nil, nil, err
 	}
 	binary := filepath.Join(dir, "child")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./test/testenv/child")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./test/testenv/child")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the image
 	if output, err := cmd.CombinedOutput(); err != nil {

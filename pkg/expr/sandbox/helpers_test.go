@@ -46,7 +46,9 @@ func testMain(m *testing.M) (code int, err error) {
 	if err := os.Chmod(programs, 0o755); err != nil {
 		return 1, err
 	}
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", programs+string(filepath.Separator), "./testdata/child", "./testdata/probe")
+	build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-o", programs+string(filepath.Separator),
+		"./testdata/child", "./testdata/probe")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the image
 	if output, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("building the children: %w\n%s", err, output)
 	}
