@@ -4,6 +4,8 @@
 package v1alpha1
 
 import (
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -174,9 +176,27 @@ func (o *ObjectOutcome) Size() int {
 		len(o.Outcome) + len(o.Reason) + len(o.Message) + len(o.Change) + len(o.PlanHash)
 }
 
-// Truncate cuts text to at most limit bytes, between two characters, and marks the cut.
+// Printable is a text of others, such as a script or an admission policy, as it may be stored: kubectl prints it to a
+// terminal, and cannot print some control characters as YAML. These become spaces, except for line breaks and tabs.
+// Characters that change the order of the text around them are left out.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t', r >= ' ' && r <= '~':
+			return r
+		case unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp):
+			return ' '
+		case unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Truncate makes text printable, cuts it to at most limit bytes, between two characters, and marks the cut.
 func Truncate(text string, limit int) string {
 	const mark = "…"
+	text = Printable(text)
 	if len(text) <= limit {
 		return text
 	}

@@ -115,7 +115,7 @@ func entryOf(outcome *stage.Outcome) v1alpha1.ObjectOutcome {
 	return v1alpha1.ObjectOutcome{
 		APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind,
 		Namespace: outcome.Namespace, Name: outcome.Name, UID: outcome.UID,
-		Outcome: outcome.Result, Reason: outcome.Detail, Message: outcome.Message,
+		Outcome: outcome.Result, Reason: v1alpha1.Printable(outcome.Detail), Message: v1alpha1.Printable(outcome.Message),
 	}
 }
 

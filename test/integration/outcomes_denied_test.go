@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -51,6 +53,26 @@ func TestPolicyDenies(t *testing.T) {
 		for _, method := range []string{http.MethodDelete, http.MethodPatch} {
 			if n := b.requests.count(method, "/"+name); n > 1 {
 				t.Errorf("%d %s of %s: what is denied is not tried again in the same run", n, method, name)
+			}
+		}
+	}
+}
+
+// A policy's words are stored without what a terminal obeys, or what kubectl cannot print as YAML.
+func TestRefusalIsStoredPrintable(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("kept")
+	b.denyDelete("kept", "no\x1b]0;title\x07 \u009b2J\u202eway")
+	c := b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationCleanerReport))
+	run := b.run(c)
+	wantOutcome(t, run, "kept", v1alpha1.OutcomeDenied, "denied request: no ]0;title   2Jway")
+	for _, stored := range []any{run, b.reported(c)} {
+		text, err := yaml.Marshal(stored)
+		must(t, err)
+		for _, r := range []string{`\e`, `\x1b`, `\a`, `\x9b`, `\u202e`, "\x1b", "\x07", "\u009b", "\u202e"} {
+			if strings.Contains(strings.ToLower(string(text)), r) {
+				t.Errorf("%q is stored: %s", r, text)
 			}
 		}
 	}
