@@ -15,7 +15,7 @@ import (
 var (
 	// ErrNotAHost is of an address that is none of a host, or where clouds serve credentials to their machines.
 	ErrNotAHost = errors.New(
-		"the address is link-local, a cloud's metadata service, or none of a host, to which nothing is sent",
+		"nothing is sent to this address: it is link-local, a cloud's metadata service, or not the address of a single host",
 	)
 	// ErrOwnMachine is of a host that is the machine that connects to it, or the API server.
 	ErrOwnMachine = errors.New("the address is this machine's own, or the API server's")

@@ -65,7 +65,7 @@ func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
 		return passing("the service had not answered when the time for the notification was over")
 	case errors.Is(err, egress.ErrNotAHost):
 		return permanent(
-			"the address is link-local, a cloud's metadata service, or none of a host, where no notification is sent to",
+			"no notification is sent to this address: it is link-local, a cloud's metadata service, or not the address of a single host",
 		)
 	case errors.Is(err, egress.ErrPrivate):
 		return permanent(
@@ -73,7 +73,7 @@ func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
 		)
 	case errors.Is(err, egress.ErrOwnMachine):
 		return permanent(
-			"the address is this machine's own or the API server's, where no notification is sent to; if it is meant, name its host in the flag --allowed-notification-hosts, of the operator and of kubectl cleaner notify test",
+			"no notification is sent to this address: it is this machine's own or the API server's. If you mean it, name its host in the flag --allowed-notification-hosts of the operator and of kubectl cleaner notify test",
 		)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return passing("the service's host is not known; check its name in the Secret, and the cluster's DNS")

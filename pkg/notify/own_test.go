@@ -16,7 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/test/testenv/servers"
 )
 
-const ownMachine = "the address is this machine's own or the API server's, where no notification is sent to; if it is meant, name its host in the flag --allowed-notification-hosts, of the operator and of kubectl cleaner notify test"
+const ownMachine = "no notification is sent to this address: it is this machine's own or the API server's. If you mean it, name its host in the flag --allowed-notification-hosts of the operator and of kubectl cleaner notify test"
 
 // Nothing is sent to the operator's own machine that its flag does not name: neither over HTTP nor as a mail.
 func TestOwnMachine(t *testing.T) {
@@ -53,7 +53,7 @@ func TestProxyIsNotAskedForItsOwnMachine(t *testing.T) {
 		wantError(t, send(host), true, 0, ownMachine)
 	}
 	for _, host := range []string{"169.254.169.254", "2130706433", "0x7f.1", "0.0.0.0"} {
-		wantError(t, send(host), true, 0, "the address is link-local, a cloud's metadata service, or none of a host, where no notification is sent to")
+		wantError(t, send(host), true, 0, "no notification is sent to this address: it is link-local, a cloud's metadata service, or not the address of a single host")
 	}
 	if strings.Join(asked, " ") != "hook.example.com 10.96.0.10:8080" {
 		t.Errorf("the proxy was asked for %v", asked)
@@ -91,7 +91,7 @@ func TestTenantsReachNoPrivateAddress(t *testing.T) {
 	sender.proxy, sender.proxied.Proxy = http.ProxyURL(address), http.ProxyURL(address)
 	sender.guard = testGuard()
 	wantError(t, webhook("team-a", "http://10.1.2.3:8080/hook"), true, 0, privateAddress)
-	wantError(t, webhook("", "http://metadata.google.internal/computeMetadata"), true, 0, "the address is link-local, a cloud's metadata service, or none of a host, where no notification is sent to")
+	wantError(t, webhook("", "http://metadata.google.internal/computeMetadata"), true, 0, "no notification is sent to this address: it is link-local, a cloud's metadata service, or not the address of a single host")
 	must(t, webhook("", "http://10.1.2.3:8080/hook")) // a relay of who acts with the operator's rights
 	if server.requests.Load() != 3 {
 		t.Errorf("the server got %d requests", server.requests.Load())

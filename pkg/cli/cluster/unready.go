@@ -4,6 +4,8 @@
 package cluster
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -25,6 +27,9 @@ func Unready(c *v1alpha1.Cleaner) (why, wayOut string) {
 		// older operators say False of a suspended one
 		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted {
 		return "", ""
+	}
+	if strings.Contains(ready.Message, v1alpha1.LostFieldsWords) {
+		return ready.Reason + ": " + ready.Message, "first apply its manifest again"
 	}
 	return ready.Reason + ": " + ready.Message, firstOf(ready.Reason, c.Name)
 }

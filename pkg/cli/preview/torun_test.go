@@ -41,6 +41,13 @@ func TestHintForACleanerThatIsNotReady(t *testing.T) {
 			"the operator does not run this Cleaner (ServiceAccountForbidden: why); first correct the installation; this says what it lacks: kubectl cleaner doctor",
 		},
 		"lost fields": {
+			func(c *v1alpha1.Cleaner) {
+				c.Status.Conditions[0] = is("False", v1alpha1.ReasonCRDOutdated)
+				c.Status.Conditions[0].Message = v1alpha1.LostFieldsWords
+			},
+			"the operator does not run this Cleaner (CRDOutdated: " + v1alpha1.LostFieldsWords + "); first apply its manifest again",
+		},
+		"fields are dropped": {
 			func(c *v1alpha1.Cleaner) { c.Status.Conditions[0] = is("False", v1alpha1.ReasonCRDOutdated) },
 			"the operator does not run this Cleaner (CRDOutdated: why); do not edit it; this says what to do: kubectl cleaner doctor",
 		},
