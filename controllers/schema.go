@@ -32,7 +32,8 @@ const (
 
 // outdated leaves a Cleaner alone whose fields the API server does not all keep. To write anything of it, if only the
 // status, would store it as the API server shows it: what was dropped would be lost for good. So its status says
-// something only when it is known that nothing of the spec was dropped.
+// something only when it is known that nothing of the spec was dropped: the cache can be behind, so the API server
+// refuses a patch of a spec that it does not keep.
 func (r *CleanerReconciler) outdated(
 	ctx context.Context,
 	cleaner *v1alpha1.Cleaner,
@@ -44,7 +45,7 @@ func (r *CleanerReconciler) outdated(
 	}
 	stored := cleaner.DeepCopy()
 	refuse(cleaner, v1alpha1.ReasonCRDOutdated, lacks)
-	if err := r.patch(ctx, stored, cleaner); err != nil {
+	if err := r.patch(ctx, stored, cleaner); err != nil && !errors.Is(err, errNotKept) {
 		return r.retry(cleaner.Name, err)
 	}
 	return again, nil

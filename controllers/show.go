@@ -5,7 +5,9 @@ package controllers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -72,8 +74,35 @@ func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1
 		last.Name != stored.Status.LastRun.Name {
 		stored.Status.LastRun.Matches = []v1alpha1.ObjectOutcome{{}}
 	}
-	// Strict, so that nothing is written when the API server does not keep all of it: it would not keep all of the spec
-	// either.
-	return r.Client.Status().Patch(ctx, cleaner, client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}),
-		client.FieldValidation("Strict"), client.FieldOwner(v1alpha1.StatusManager))
+	// Strict, so that nothing is written when the API server does not keep all of it.
+	patch := withSpec{client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}), stored.Spec}
+	err := r.Client.Status().Patch(ctx, cleaner, patch, client.FieldValidation("Strict"), client.FieldOwner(v1alpha1.StatusManager))
+	if err != nil && strings.Contains(err.Error(), "strict decoding error") { // the rest of it is the whole Cleaner
+		return errNotKept
+	}
+	return err
+}
+
+// errNotKept says that nothing was written, because the API server would not have stored all of it.
+var errNotKept = errors.New("the API server does not keep all fields of the Cleaner")
+
+// withSpec is a patch of the status that also has the spec as the cache has it. The API server does not change the spec,
+// but reads it: strictly, it refuses the patch if it does not keep a field. Otherwise it would store the Cleaner without.
+type withSpec struct {
+	client.Patch
+	spec v1alpha1.CleanerSpec
+}
+
+// Data implements client.Patch.
+func (p withSpec) Data(o client.Object) ([]byte, error) {
+	patch := map[string]any{}
+	data, err := p.Patch.Data(o)
+	if err == nil {
+		err = json.Unmarshal(data, &patch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	patch["spec"] = p.spec
+	return json.Marshal(patch)
 }

@@ -274,6 +274,25 @@ func TestCacheThatIsBehindTheSchema(t *testing.T) {
 	}
 }
 
+// TestCacheThatHasWhatTheSchemaLacks: the API server drops a field that the cache still has. A write would store the Cleaner without it.
+func TestCacheThatHasWhatTheSchemaLacks(t *testing.T) {
+	b := newBench(t)
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete, edited(old)))
+	l.step()
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+	full := b.get(l.now.Name)
+	b.install(true, older(t))
+	b.reconciler.Client = cached{b.live, fixed{full}}
+	l.step()
+	b.reconciler.Client = b.live
+	b.install(false, crd(t, "cleaners"))
+	l.step()
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+	if l.now.Spec.ResourcePolicySet.ResourceSelectors[0].MinAgeSeconds == nil {
+		t.Fatal("the field is lost for good")
+	}
+}
+
 // fixed is a cache that has one state of a Cleaner.
 type fixed struct{ cleaner *v1alpha1.Cleaner }
 
