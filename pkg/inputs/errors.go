@@ -37,7 +37,7 @@ func unreachable(err error) *sourceError { //nolint:cyclop // a flat switch over
 	case errors.Is(err, egress.ErrOwnMachine):
 		reason = "its name leads to an address that is not asked for metrics: this machine, or the API server; if it is meant, name the host in the operator's --allowed-metric-hosts"
 	case errors.Is(err, egress.ErrNotAHost):
-		reason = "its name leads to an address that is never asked for metrics, whatever the operator's flags say: it is link-local, a cloud's metadata service, or not the address of a single host"
+		reason = "its name leads to an address that is not asked for metrics, whatever the operator's flags say: it is link-local, a cloud's metadata service, or not the address of a single host"
 	case errors.Is(err, egress.ErrPrivate):
 		reason = "its name leads to a private address that is none of a Service in the namespace; if it is meant, name the host in the operator's --allowed-metric-hosts"
 	case errors.As(err, &dns) && dns.IsNotFound:

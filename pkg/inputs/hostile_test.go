@@ -122,7 +122,7 @@ const (
 	noPort   = "metricSource.url has the port"
 	noName   = "is neither a host name nor an IP address"
 	notNamed = "is none that metrics may be read from: name a Service of the cluster (NAME.NAMESPACE.svc), or let the operator's --allowed-metric-hosts name the host"
-	notThere = "its name leads to an address that is never asked for metrics"
+	notThere = "its name leads to an address that is not asked for metrics"
 	notKnown = "its name is not known"
 )
 
