@@ -76,7 +76,8 @@ func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1
 	}
 	// Strict, so that nothing is written when the API server does not keep all of it.
 	patch := withSpec{client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}), stored.Spec}
-	err := r.Client.Status().Patch(ctx, cleaner, patch, client.FieldValidation("Strict"), client.FieldOwner(v1alpha1.StatusManager))
+	err := r.Client.Status().Patch(ctx, cleaner, patch,
+		client.FieldValidation("Strict"), client.FieldOwner(v1alpha1.StatusManager))
 	if err != nil && strings.Contains(err.Error(), "strict decoding error") { // the rest of it is the whole Cleaner
 		return errNotKept
 	}
@@ -86,8 +87,8 @@ func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1
 // errNotKept says that nothing was written, because the API server would not have stored all of it.
 var errNotKept = errors.New("the API server does not keep all fields of the Cleaner")
 
-// withSpec is a patch of the status that also has the spec as the cache has it. The API server does not change the spec,
-// but reads it: strictly, it refuses the patch if it does not keep a field. Otherwise it would store the Cleaner without.
+// withSpec is a patch of the status that also has the spec as the cache has it. The API server does not change the
+// spec, but validates it: it refuses the patch if it does not keep a field, and does not store the Cleaner without it.
 type withSpec struct {
 	client.Patch
 	spec v1alpha1.CleanerSpec
