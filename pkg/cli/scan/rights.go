@@ -5,6 +5,8 @@ package scan
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,8 +20,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// scanRole is the ClusterRole that lets people scan, as config/default installs it; and missingRole is what a Role is
-// called that gives what is missing.
+// scanRole is the ClusterRole that lets people scan, as config/default installs it; and missingRole is how the name of a
+// Role begins that gives what is missing.
 const (
 	scanRole    = "kubecleaner-scan"
 	missingRole = "kubecleaner-scan-missing"
@@ -164,13 +166,13 @@ func (j *job) printRole(ctx context.Context, r *Result) error {
 		}
 	}
 	roles := rights.Roles(rightsOf(forbidden))
-	text, err := rolesFor(roles)
-	if err != nil {
-		return err
-	}
 	who := j.API.WhoAmI(ctx)
 	if who == "" {
 		who = "YOU"
+	}
+	name, text, err := rolesFor(roles, who)
+	if err != nil {
+		return err
 	}
 	fmt.Fprint(j.Out, text)
 	user := "--user=" + terminal.ShellWord(terminal.OneLine(who))
@@ -179,14 +181,14 @@ func (j *job) printRole(ctx context.Context, r *Result) error {
 	}
 	for _, role := range roles {
 		if role.Namespace == "" {
-			fmt.Fprintf(j.Out, "# kubectl create clusterrolebinding %s --clusterrole=%s %s\n", missingRole, missingRole, user)
+			fmt.Fprintf(j.Out, "# kubectl create clusterrolebinding %s --clusterrole=%s %s\n", name, name, user)
 		} else {
 			fmt.Fprintf(
 				j.Out,
 				"# kubectl create rolebinding %s -n %s --role=%s %s\n",
-				missingRole,
+				name,
 				role.Namespace,
-				missingRole,
+				name,
 				user,
 			)
 		}
@@ -217,15 +219,18 @@ func rightsOf(forbidden []search.Unread) (all []rights.Right) {
 	return all
 }
 
-// rolesFor are the Roles, as YAML, that let somebody read what is forbidden.
-func rolesFor(roles []rights.Role) (string, error) {
+// rolesFor are the Roles, as YAML, that let somebody read what is forbidden, and their name. It is another one for other
+// rights and for another person: to apply them takes no right away that an earlier one gave.
+func rolesFor(roles []rights.Role, who string) (name, text string, err error) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %v", who, roles))
+	name = missingRole + "-" + hex.EncodeToString(sum[:4])
 	var documents []string
 	for _, role := range roles {
-		text, err := role.YAML(missingRole)
+		document, err := role.YAML(name)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
-		documents = append(documents, text)
+		documents = append(documents, document)
 	}
-	return strings.Join(documents, "---\n"), nil
+	return name, strings.Join(documents, "---\n"), nil
 }
