@@ -122,6 +122,9 @@ func decideFinishedJob(f *Finder, found Finding, labels []string) *Finding {
 	if f.waited[[2]string{found.Namespace, found.Name}] || f.waited[[2]string{anyNamespace, found.Name}] {
 		why = "a container waits for a Job, and names it"
 	}
+	if f.waited[[2]string{found.Namespace, anyJob}] || f.waited[[2]string{anyNamespace, anyJob}] {
+		why = cmp.Or(why, "a container may wait for it: it chooses Jobs by a variable or a selector")
+	}
 	if slices.ContainsFunc(labels, func(label string) bool {
 		return f.waited[[2]string{found.Namespace, label}] || f.waited[[2]string{anyNamespace, label}]
 	}) {

@@ -89,6 +89,10 @@ func (n *notes) waitsFor(o *object.Parts, texts, variables []string) {
 	if !isOfJobs {
 		return
 	}
+	if (begins(lower, "wait") || begins(lower, "kubectl") || begins(lower, "job-w")) && isVague(texts) {
+		n.waited[[2]string{strings.Clone(in), anyJob}] = true
+		n.bytes += int64(96 + len(in))
+	}
 	for _, word := range words {
 		if name := strings.Trim(word, "-."); len(name) <= validation.DNS1123SubdomainMaxLength {
 			n.waited[[2]string{strings.Clone(in), strings.Clone(name)}] = true
@@ -118,6 +122,31 @@ func (n *notes) waitsForLabels(in string, texts []string) {
 func isBetweenLabels(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./=", r)
 }
+
+// isVague reports whether texts may choose Jobs other than by a name or by the value of a label: by a variable, by a
+// selector with a set or without a value, or all of them.
+func isVague(texts []string) bool {
+	text := strings.Join(texts, " ")
+	if strings.ContainsAny(text, "$`") {
+		return true
+	}
+	words := strings.Fields(text)
+	for i, word := range words {
+		selector, isSelector := strings.CutPrefix(strings.Replace(word, "--selector", "-l", 1), "-l")
+		if selector == "" && i+1 < len(words) {
+			selector = words[i+1]
+		}
+		_, value, hasValue := strings.Cut(strings.TrimPrefix(selector, "="), "=")
+		isOfOne := hasValue && value != "" && !strings.Contains(selector, "!")
+		if word == "--all" || isSelector && !isOfOne {
+			return true
+		}
+	}
+	return false
+}
+
+// anyJob stands for all Jobs of a namespace.
+const anyJob = "*"
 
 // anyNamespace stands for all namespaces.
 const anyNamespace = "*"

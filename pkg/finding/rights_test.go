@@ -98,6 +98,17 @@ var rightScenarios = map[string]scenario{
 			of("apps/v1 Deployment ops/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: ['kubectl wait -n team job/done']}]}}}")),
 		want: "Job shop/done Finished weak\nJob shop/mig Finished weak\nJob shop/own Finished\nJob team/done Finished weak",
 	},
+	"Jobs that texts choose by variables and selectors": {
+		cluster: cluster(doneIn("a", "b", "c", "d", "e", "shop", "team"),
+			of("apps/v1 Deployment a/web", "", `spec: {replicas: 1, template: {spec: {containers: [{name: a, args: ['kubectl wait "job/do${V}"']}]}}}`),
+			of("apps/v1 Deployment b/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [kubectl, wait, job, -l, 'v in (a, b)']}]}}}"),
+			of("apps/v1 Deployment c/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [kubectl wait jobs --all]}]}}}"),
+			of("apps/v1 Deployment d/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [job-wr, --selector=step]}]}}}"),
+			of("apps/v1 Deployment e/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: ['kubectl wait job -lv!=w']}]}}}"),
+			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: ['kubectl wait job -l a=b --selector=c=d']}]}}}"),
+			of("apps/v1 Deployment team/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: ['--job=$(NAME)']}]}}}")),
+		want: "Job a/done Finished weak\nJob b/done Finished weak\nJob c/done Finished weak\nJob d/done Finished weak\nJob e/done Finished weak\nJob shop/done Finished\nJob team/done Finished",
+	},
 	"Jobs that texts name with capitals": {
 		cluster: cluster(doneIn("shop", "team", "ops"),
 			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [kubectl wait Job.v1.batch done]}]}}}"),

@@ -53,12 +53,17 @@ func (g *given) addLabel(namespace, label, value string) {
 	if g.labels == nil {
 		g.labels = map[key]struct{}{}
 	}
-	k := labelKey(namespace, label, value)
-	if _, known := g.labels[k]; !known {
-		g.labels[k] = struct{}{}
-		g.bytes += 24
+	for _, value := range []string{value, anyValue} {
+		k := labelKey(namespace, label, value)
+		if _, known := g.labels[k]; !known {
+			g.labels[k] = struct{}{}
+			g.bytes += 24
+		}
 	}
 }
+
+// anyValue stands for all values of a label.
+const anyValue = "*"
 
 func labelKey(namespace, label, value string) key {
 	return key(maphash.Comparable(seed, [3]string{namespace, label, value}))
@@ -102,7 +107,10 @@ func (g *Graph) MaySet(by Name) bool {
 }
 
 func (g *Graph) maySet(namespace string, r *labels.Requirement) bool {
-	for value := range r.Values() { // none where any will do
+	if len(r.Values()) == 0 && g.given.has(namespace, r.Key(), anyValue) { // any will do
+		return true
+	}
+	for value := range r.Values() {
 		if _, isCustom := g.Custom(namespace, value); isCustom || g.given.has(namespace, r.Key(), value) {
 			return true
 		}

@@ -22,6 +22,8 @@ type scenario struct {
 	// Scenario says in a sentence what it is about, and From where that comes from: an issue, a section of the rules.
 	Scenario string `json:"scenario"`
 	From     string `json:"from,omitempty"`
+	// Since is the minor version of Kubernetes from which on the API server has all its kinds: before, it is left out.
+	Since int `json:"since,omitempty"`
 	// Objects are manifests, of v1 where they say nothing else. What is namespaced and names no namespace is in the scenario's own. ${ns} stands
 	// for that, ${now} and ${now-micro} for the time of the look, ${never} for the schedule of a CronJob that never runs, ${expired} and ${valid} for
 	// certificates, and ${uid:Kind/name} for the UID of an object that stands before. ${secrets:...} and ${configmaps:...} stand for
