@@ -73,8 +73,10 @@ func (f *Finder) waits(o *object.Parts) {
 
 func (n *notes) waitsFor(o *object.Parts, texts, variables []string) {
 	words := slices.Concat(wordsIn(texts), variables)
-	begins := func(words []string, begin string) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, begin) })
+	begins := func(words []string, beginnings ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool {
+			return slices.ContainsFunc(beginnings, func(begin string) bool { return strings.HasPrefix(word, begin) })
+		})
 	}
 	lower := wordsIn([]string{strings.ToLower(strings.Join(texts, " "))}) // kubectl takes Job.v1.batch, too
 	isOfJobs := begins(words, "job") || begins(lower, "job")
@@ -82,14 +84,14 @@ func (n *notes) waitsFor(o *object.Parts, texts, variables []string) {
 		return
 	}
 	in := o.Namespace
-	if begins(words, "-n") || begins(words, "--namespace") {
+	if begins(words, "-n", "--namespace") {
 		in = anyNamespace
 	}
 	n.waitsForLabels(in, texts)
 	if !isOfJobs {
 		return
 	}
-	if (begins(lower, "wait") || begins(lower, "kubectl") || begins(lower, "job-w")) && isVague(texts) {
+	if begins(lower, "wait", "kubectl", "job-w") && isVague(texts) {
 		n.waited[[2]string{strings.Clone(in), anyJob}] = true
 		n.bytes += int64(96 + len(in))
 	}

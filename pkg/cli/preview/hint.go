@@ -84,6 +84,7 @@ func (j *job) nextOf(cleaner *v1alpha1.Cleaner, found *result, document *manifes
 // done.
 func (j *job) toRun(cleaner *v1alpha1.Cleaner, found *result, name string) string {
 	why, wayOut := cluster.Unready(cleaner)
+	waits := ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1) > 1 || cleaner.LongestFinding() > 0
 	switch {
 	case j.drops:
 		return "no run begins now; this says what to do: " + terminal.Program + " doctor"
@@ -93,6 +94,8 @@ func (j *job) toRun(cleaner *v1alpha1.Cleaner, found *result, name string) strin
 		return ""
 	case cleaner.NeedsApproval():
 		return fmt.Sprintf("a run only makes a plan of this, which waits for approval: %s run %s", terminal.Program, name)
+	case found.Action != v1alpha1.ActionScan && waits:
+		return fmt.Sprintf("a run now touches only what has matched for long enough: %s run %s", terminal.Program, name)
 	}
 	return fmt.Sprintf("to have the operator do this now: %s run %s", terminal.Program, name)
 }

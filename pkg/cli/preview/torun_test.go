@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -68,6 +69,13 @@ func TestHintForACleanerThatIsNotReady(t *testing.T) {
 				t.Errorf("nothing matches: got  %q\nwant %q", got, want)
 			}
 		})
+	}
+
+	patient := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{OccurrenceThreshold: ptr.To[int32](2)}}
+	patient.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{}
+	later := "a run now touches only what has matched for long enough: kubectl cleaner run a"
+	if got := (&job{options: &options{}}).next(patient, &result{Action: v1alpha1.ActionDelete, Considered: 1, Matched: 1, WouldAct: 1}, []string{"a"}); got != later {
+		t.Errorf("with an occurrenceThreshold: got %q, want %q", got, later)
 	}
 
 	j := &job{options: &options{}, drops: true}

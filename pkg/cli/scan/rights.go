@@ -20,7 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// scanRole is the ClusterRole that lets people scan, as config/default installs it; and missingRole is how the name of a
+// scanRole is the ClusterRole that lets people scan, as config/default installs it. missingRole is how the name of a
 // Role begins that gives what is missing.
 const (
 	scanRole    = "kubecleaner-scan"
@@ -219,8 +219,8 @@ func rightsOf(forbidden []search.Unread) (all []rights.Right) {
 	return all
 }
 
-// rolesFor are the Roles, as YAML, that let somebody read what is forbidden, and their name. It is another one for other
-// rights and for another person: to apply them takes no right away that an earlier one gave.
+// rolesFor are the Roles, as YAML, that let somebody read what is forbidden, and their name. For other rights, or for
+// another person, the name is another: to apply them takes no right away that earlier ones gave.
 func rolesFor(roles []rights.Role, who string) (name, text string, err error) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %v", who, roles))
 	name = missingRole + "-" + hex.EncodeToString(sum[:4])
