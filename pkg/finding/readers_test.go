@@ -25,9 +25,12 @@ ConfigMap shop/pg-sync Unused weak`,
 		cluster: cluster(of("v1 ConfigMap mesh/istio", "labels: {istio.io/rev: default}"), of("v1 ConfigMap mesh/istio-sidecar-injector-1-2", "labels: {istio.io/rev: 1-2}"), of("v1 ConfigMap mesh/mine", "labels: {istio.io/rev: default}"),
 			of("v1 ConfigMap shop/istio", ""), of("v1 ConfigMap istio-system/istio", ""), of("v1 ConfigMap knative-serving/config-gc", ""), of("v1 ConfigMap knative-serving/gc", ""), of("v1 ConfigMap serving/config-gc", "labels: {app.kubernetes.io/name: knative-serving}"), of("v1 ConfigMap serving/gc", "labels: {app.kubernetes.io/name: knative-serving}"),
 			of("v1 ConfigMap rook/rook-ceph-operator-config", ""), of("v1 ConfigMap kserve/inferenceservice-config", ""), of("v1 ConfigMap trivy/trivy-operator-policies-config", ""),
+			of("v1 ConfigMap board/kubernetes-dashboard-settings", ""), of("v1 Secret board/kubernetes-dashboard-csrf", ""), of("v1 ConfigMap calico/kubernetes-services-endpoint", ""),
 			of("v1 Secret trivy/trivy-operator", ""), of("v1 ConfigMap argo/artifact-repositories", ""), of("v1 ConfigMap argo/mine", "annotations: {workflows.argoproj.io/default-artifact-repository: s3}")),
 		want: `
 ConfigMap argo/artifact-repositories Unused weak
+ConfigMap board/kubernetes-dashboard-settings Unused weak
+ConfigMap calico/kubernetes-services-endpoint Unused weak
 ConfigMap istio-system/istio Unused weak
 ConfigMap knative-serving/config-gc Unused weak
 ConfigMap knative-serving/gc Unused
@@ -40,6 +43,7 @@ ConfigMap serving/config-gc Unused weak
 ConfigMap serving/gc Unused
 ConfigMap shop/istio Unused
 ConfigMap trivy/trivy-operator-policies-config Unused weak
+Secret board/kubernetes-dashboard-csrf Unused weak
 Secret trivy/trivy-operator Unused weak`,
 	},
 	"what well-known software reads by a label, or in its namespace": {
