@@ -45,7 +45,7 @@ func (m *Metrics) initRuns() {
 		"The start of the last run that has ended, in seconds since 1970. 0 if there was none.", "cleaner")
 	m.lastSuccess = m.gauge(
 		"kubecleaner_last_success_timestamp_seconds",
-		"The start of the last run that completed, in seconds since 1970. 0 if there was none. Also 0 after a restart of the operator, if the last run did not complete, until a run completes.",
+		"The start of the last run that completed, in seconds since 1970. 0 if there was none. After a restart of the operator, it is also 0 if the last run did not complete. It stays 0 until a run completes.",
 		"cleaner",
 	)
 	m.next = m.gauge(
