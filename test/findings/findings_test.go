@@ -43,9 +43,9 @@ func TestFindings(t *testing.T) {
 	})
 	expected, all := populate(t, now)
 	var scores map[string]*score
-	t.Run("of all scenarios", func(t *testing.T) {
+	isRight := t.Run("of all scenarios", func(t *testing.T) {
 		var different []string
-		eventually(t, 10*time.Second, func() bool { // controllers may still be at work
+		eventually(t, time.Minute, func() bool { // controllers may still be at work
 			different, scores = compare(look(t, env.Config, now), expected)
 			return len(different) == 0
 		})
@@ -60,8 +60,8 @@ func TestFindings(t *testing.T) {
 	t.Run("by an account that may not read some kinds", func(t *testing.T) { testAccounts(t, now, known) })
 	t.Run("with an aggregated API that does not answer", func(t *testing.T) { testDeadAPI(t, now, known) })
 	t.Run("as the docs say", func(t *testing.T) {
-		if !all {
-			t.Skip("the docs say what the newest Kubernetes says")
+		if !all || !isRight {
+			t.Skip("the docs say what the newest Kubernetes says, and not what failed above")
 		}
 		testProof(t, expected, scores)
 	})
