@@ -115,6 +115,14 @@ PodDisruptionBudget shop/left Unused
 PodDisruptionBudget shop/none Unused
 PodDisruptionBudget team/web Unused`,
 	},
+	"budgets that ask for no label, beside custom resources": {
+		cluster: cluster(of("example.com/v1 Widget shop/a", ""), of("policy/v1 PodDisruptionBudget shop/all", "", "spec: {selector: {}}"), of("policy/v1 PodDisruptionBudget team/all", "", "spec: {selector: {}}"),
+			of("policy/v1 PodDisruptionBudget shop/others", "", "spec: {selector: {matchExpressions: [{key: app, operator: NotIn, values: [batch]}]}}")),
+		want: `
+PodDisruptionBudget shop/all Unused weak
+PodDisruptionBudget shop/others Unused weak
+PodDisruptionBudget team/all Unused`,
+	},
 	"budgets and Services of Pods that a program makes": {
 		cluster: cluster(of("policy/v1 PodDisruptionBudget hub/user", "", "spec: {selector: {matchLabels: {app: user}}}"), of("v1 Service hub/user", "", "spec: {selector: {app: user}}"),
 			of("policy/v1 PodDisruptionBudget shop/user", "", "spec: {selector: {matchLabels: {app: user}}}"), of("v1 Service shop/user", "", "spec: {selector: {app: user}}"),

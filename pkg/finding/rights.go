@@ -61,9 +61,8 @@ type place struct {
 type rights struct {
 	grants   map[graph.Name][]grant
 	bindings []binding
-	// running are the workloads, initial those with init containers, and scheduled the CronJobs, by their accounts: two of
-	// each.
-	running, initial, scheduled map[graph.Name][]graph.Name
+	// running are the workloads, and scheduled the CronJobs, by their accounts: two of each.
+	running, scheduled map[graph.Name][]graph.Name
 	// runningIn are the workloads by their namespaces.
 	runningIn map[string][]graph.Name
 	// users are those of them who have a right at a place, and granted the subjects to which a Role gives it.
@@ -73,9 +72,8 @@ type rights struct {
 func newRights() rights {
 	return rights{
 		grants: map[graph.Name][]grant{}, running: map[graph.Name][]graph.Name{},
-		initial: map[graph.Name][]graph.Name{}, scheduled: map[graph.Name][]graph.Name{},
-		runningIn: map[string][]graph.Name{},
-		users:     map[place][]graph.Name{}, granted: map[place][]graph.Name{},
+		scheduled: map[graph.Name][]graph.Name{}, runningIn: map[string][]graph.Name{},
+		users: map[place][]graph.Name{}, granted: map[place][]graph.Name{},
 	}
 }
 
@@ -135,10 +133,6 @@ func (f *Finder) noteAccounts(o *object.Parts) {
 		user := clonedName(o)
 		noteUser(f, f.running, account, user)
 		noteUser(f, f.runningIn, account.Namespace, user)
-		for range spec.Field("initContainers").Elements() {
-			noteUser(f, f.initial, account, user)
-			break
-		}
 		if o.Kind.GroupKind() == cronJobs {
 			noteUser(f, f.scheduled, account, user)
 		}
@@ -239,11 +233,8 @@ func (f *Finder) settleRights() {
 
 func (f *Finder) settleRight(b binding, g grant, subject graph.Name) {
 	users := f.scheduled
-	switch {
-	case g.right.reads && b.namespace != "": // a right to these Jobs is for them
+	if g.right.reads {
 		users = f.running
-	case g.right.reads:
-		users = f.initial
 	}
 	for _, name := range g.names {
 		at := place{g.right, b.namespace, name}

@@ -11,7 +11,7 @@ import (
 )
 
 // mayBeAwaited says which workload may wait for a Job, by its rights: one with a right to the Jobs of the namespace, or
-// an init container with one to all Jobs. Empty when none may.
+// one beside the Job with a right to all Jobs. Empty when none may.
 func (f *Finder) mayBeAwaited(job graph.Name) string {
 	if user := firstBut(job, f.at(f.users, readsJobs, job)); user != "" {
 		return user + " may read it, and so may wait for it"

@@ -72,10 +72,10 @@ func (f *Finder) seek() {
 
 // heedsTexts reports whether a text in which the name of an object stands makes a finding of the row Weak. A namespace
 // holds something or nothing, whoever names it. What is only reported is not deleted by mistake, and Nodes and
-// definitions stand in many custom resources.
+// definitions stand in many custom resources. Something may wait for what has finished.
 func (r *row) heedsTexts() bool {
-	isUse := r.typ == v1alpha1.FindingUnused || r.typ == v1alpha1.FindingIdle
-	return isUse && r.actionable && r.kind != namespaces
+	ofUse := []v1alpha1.FindingType{v1alpha1.FindingUnused, v1alpha1.FindingIdle, v1alpha1.FindingFinished}
+	return slices.Contains(ofUse, r.typ) && r.actionable && r.kind != namespaces
 }
 
 // textsFor are the kinds that are read because the names of a row's objects may stand in their texts. Where users are

@@ -19,6 +19,8 @@ const (
 	// maxExpanded is how long a text may become, and maxNested how deep a variable may stand in others.
 	maxExpanded = 1 << 16
 	maxNested   = 8
+	// shortestRest is how long the rest of a word beside a variable must be, if a dash or a dot separates them.
+	shortestRest = 2
 )
 
 // environment is what is known of the variables of a container.
@@ -71,11 +73,21 @@ func (e environment) expand(to, text []byte, depth int) []byte {
 		case known && depth < maxNested && len(to) < maxExpanded:
 			to = e.expand(to, value, depth+1)
 		default:
-			to = append(to, anyText)
+			to = appendUnknown(to, name)
 		}
 		text = text[length:]
 	}
 	return to
+}
+
+// appendUnknown adds a variable whose value nobody knows. Kubernetes gives Pods the addresses of Services in variables,
+// such as ORDERS_SERVICE_HOST.
+func appendUnknown(to []byte, name string) []byte {
+	service, what, _ := strings.Cut(name, "_SERVICE_")
+	if what != "HOST" && !strings.HasPrefix(what, "PORT") {
+		return append(to, anyText)
+	}
+	return append(to, strings.ToLower(strings.ReplaceAll(service, "_", "-"))...)
 }
 
 // quoteAt is how long the quote is that a text begins with, as JSON writes it, or the backslash of a shell, with the
@@ -131,10 +143,12 @@ func isInVariable(c byte) bool {
 // patternOf is a word of an expanded text as a pattern. Without anything that nobody knows, it is the word.
 func patternOf(word []byte) string { return strings.ReplaceAll(string(word), string(anyText), "*") }
 
-// addPattern takes a word with something in it that nobody knows. The rest must be long enough for a name: one that is
-// a variable alone says nothing.
+// addPattern takes a word with something in it that nobody knows. The rest must say something: one that is a variable
+// alone does not, but "-db" after it does.
 func (m *mentions) addPattern(namespace, pattern string) {
-	if len(strings.Trim(strings.ReplaceAll(pattern, "*", ""), "-.")) < shortestMention {
+	rest := strings.ReplaceAll(pattern, "*", "")
+	length := len(strings.Trim(rest, "-."))
+	if length < shortestRest || length < shortestMention && !strings.ContainsAny(rest, "-.") {
 		return
 	}
 	if m.patterns == nil {

@@ -86,13 +86,16 @@ func (g *Graph) addGiven(o object.Object) {
 
 // MaySet reports whether a controller may make Pods that the selector of an object matches: custom resources of its
 // namespace give each label that it asks for, or have the name that is its value, or are of the group that the label's
-// name begins with.
+// name begins with. If it asks for no label, it matches the Pods of any custom resource.
 func (g *Graph) MaySet(by Name) bool {
 	s := g.selection(by)
 	if s == nil {
 		return false
 	}
-	requirements, _ := s.selector.Requirements()
+	requirements, selects := s.selector.Requirements()
+	if !selects {
+		return false
+	}
 	asks := false
 	for i := range requirements {
 		switch r := &requirements[i]; r.Operator() {
@@ -103,7 +106,17 @@ func (g *Graph) MaySet(by Name) bool {
 			}
 		}
 	}
-	return asks
+	return asks || g.hasCustom(by.Namespace)
+}
+
+// hasCustom reports whether there are custom resources in a namespace.
+func (g *Graph) hasCustom(namespace string) bool {
+	for _, kind := range g.table.CustomKinds() {
+		if _, present := g.present[groupName(namespace, kind.Group).key()]; present {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *Graph) maySet(namespace string, r *labels.Requirement) bool {

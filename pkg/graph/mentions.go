@@ -58,7 +58,10 @@ var containersIn = []string{"containers[]", "initContainers[]", "ephemeralContai
 
 // annotated are kinds that many controllers read annotations of, each its own: some name Secrets and ConfigMaps, also
 // in JSON.
-var annotated = []string{"Ingress.networking.k8s.io", "Service"}
+var annotated = []string{
+	"Ingress.networking.k8s.io", "Service", "Gateway.gateway.networking.k8s.io", "HTTPRoute.gateway.networking.k8s.io",
+	"GRPCRoute.gateway.networking.k8s.io", "TLSRoute.gateway.networking.k8s.io",
+}
 
 // noteText takes note of where an object, or a template in it, has text for its Pods.
 func (n *node) noteText(s Source) {

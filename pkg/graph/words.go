@@ -58,13 +58,12 @@ func endOfString(value object.JSON, begin int) (end int) {
 	return min(end, len(value))
 }
 
-// isWord reports whether a text could be a name or, with marks, names between marks. What has spaces is for people, and
-// what has slashes only is a path.
+// isWord reports whether a text could be a name or, with marks, names between marks. What has spaces is for people.
 func isWord(text object.JSON, marks bool) bool {
 	switch {
 	case len(text) > maxName:
 		return false
-	case marks && bytes.ContainsAny(text, ":=,"):
+	case marks:
 		return bytes.IndexFunc(text, isInNeither) < 0
 	}
 	return bytes.IndexFunc(text, isOutsideName) < 0 && bytes.Count(text, []byte{'/'}) <= 1
@@ -84,6 +83,7 @@ func EachName(namespace string, text object.JSON, tell func(namespace string, wo
 	if text.Type() != object.String {
 		return
 	}
+	eachRoleName(text, func(word []byte) { tell(namespace, word) })
 	text = text[1:]
 	begin, before := -1, []byte(nil)
 	for i := 0; i < len(text); i++ {
@@ -106,6 +106,29 @@ func EachName(namespace string, text object.JSON, tell func(namespace string, wo
 		case '\\':
 			i += escaped(text[i:])
 		}
+	}
+}
+
+// eachRoleName tells the words that only RBAC objects may be called: with colons, capital letters or underscores.
+func eachRoleName(text object.JSON, tell func(word []byte)) {
+	begin, isOne := 1, false
+	for i := 1; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == ':' || c == '_' || c >= 'A' && c <= 'Z':
+			isOne = true
+			continue
+		case c != anyText && isNamePart(c):
+			continue
+		case c == '\\':
+			i += escaped(text[i:])
+		}
+		if isOne {
+			tellRoleName(text[begin:min(i, len(text))], tell)
+		}
+		if i < len(text) && text[i] == '"' {
+			return
+		}
+		begin, isOne = i+1, false
 	}
 }
 
@@ -139,6 +162,8 @@ func tellName(namespace, before string, word []byte, tell func(namespace string,
 			add(string(after), within)
 		case isPodOfSet(host):
 			add(namespace, within)
+		default: // an object and its key: login.password
+			add(namespace, host)
 		}
 	}
 }
@@ -151,4 +176,13 @@ func isPodOfSet(word []byte) bool {
 
 func isNamePart(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == anyText
+}
+
+// tellRoleName tells such a word, without what only ends a sentence or begins a flag.
+func tellRoleName(word []byte, tell func(word []byte)) {
+	word = bytes.Trim(word, "-.:_")
+	isPlain := bytes.IndexFunc(word, isOutsideName) < 0
+	if len(word) >= shortestMention && !isPlain {
+		tell(word)
+	}
 }
