@@ -139,7 +139,7 @@ func (f *Finder) noteAccounts(o *object.Parts) {
 	})
 }
 
-// noteUser takes note of a workload by its account, or by its namespace.
+// noteUser takes note of a workload by its account, by its namespace, or by what it may do.
 func noteUser[K comparable](f *Finder, by map[K][]graph.Name, key K, user graph.Name) {
 	before := len(by[key])
 	if by[key] = withName(by[key], user); len(by[key]) > before {
@@ -247,7 +247,7 @@ func (f *Finder) settleRight(b binding, g grant, subject graph.Name) {
 			if g.right.reads && b.namespace == "" {
 				at.namespace = user.Namespace
 			}
-			f.users[at] = withName(f.users[at], user)
+			noteUser(f, f.users, at, user)
 		}
 	}
 }

@@ -44,8 +44,8 @@ var rightScenarios = map[string]scenario{
 			of(rbac+"ClusterRole jobs", "", readsJobs), of(rbac+"RoleBinding team/jobs", "", binds("ClusterRole", "jobs", waiter))),
 		want: "Job shop/done Finished\nJob team/done Finished weak",
 	},
-	"Jobs that an init container may wait for, as an operator may read all Jobs": {
-		cluster: cluster(doneIn("shop", "team"), of("v1 Pod shop/web", "", "spec: "+waiting, "status: {phase: Running}"),
+	"Jobs that a container may wait for, as an operator may read all Jobs": {
+		cluster: cluster(doneIn("shop", "team"), of("v1 Pod shop/web", "", "spec: {serviceAccountName: waiter, containers: []}", "status: {phase: Running}"),
 			of(rbac+"ClusterRole all", "", "rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]"), of(rbac+"ClusterRoleBinding all", "", binds("ClusterRole", "all", waiter))),
 		want: "Job shop/done Finished weak\nJob team/done Finished",
 	},

@@ -134,7 +134,7 @@ func (f *Finder) makes(name graph.Name) string {
 		}
 	}
 	if f.graph.MaySet(name) {
-		return "the controller of a custom resource of its namespace may make such Pods, by the labels"
+		return "the controller of a custom resource of its namespace may make such Pods"
 	}
 	if f.makers[name.Namespace] {
 		return "a role lets somebody make Pods in the namespace"

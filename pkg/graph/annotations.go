@@ -22,6 +22,7 @@ var aboutItself = []string{
 var AnnotatedKinds = []schema.GroupKind{
 	volumeKind, claimKind, serviceAccountKind, roleKind, clusterRoleKind, storageClassKind,
 	{Group: rbacGroup, Kind: "RoleBinding"},
+	{Kind: "Service"},
 	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"},
 	{Group: "policy", Kind: "PodDisruptionBudget"},
 	{Group: "networking.k8s.io", Kind: "NetworkPolicy"},

@@ -53,7 +53,7 @@ func (w *walker) tellExpanded(text object.JSON) {
 		return
 	}
 	expanded := environmentOf(w.container).expand([]byte{'"'}, content, 0)
-	w.text(text, append(expanded, '"'))
+	w.text(text, append(appendServices(expanded, content), '"'))
 }
 
 // expand adds the text with the values of its variables. The quotes of a shell, as in "$APP"-settings, join what stands
@@ -73,21 +73,28 @@ func (e environment) expand(to, text []byte, depth int) []byte {
 		case known && depth < maxNested && len(to) < maxExpanded:
 			to = e.expand(to, value, depth+1)
 		default:
-			to = appendUnknown(to, name)
+			to = append(to, anyText)
 		}
 		text = text[length:]
 	}
 	return to
 }
 
-// appendUnknown adds a variable whose value nobody knows. Kubernetes gives Pods the addresses of Services in variables,
-// such as ORDERS_SERVICE_HOST.
-func appendUnknown(to []byte, name string) []byte {
-	service, what, _ := strings.Cut(name, "_SERVICE_")
-	if what != "HOST" && !strings.HasPrefix(what, "PORT") {
-		return append(to, anyText)
+// appendServices adds the names of the Services whose addresses a text asks for: Kubernetes gives them to Pods in
+// variables, such as ORDERS_SERVICE_HOST.
+func appendServices(to, text []byte) []byte {
+	for _, suffix := range []string{"_SERVICE_HOST", "_SERVICE_PORT"} {
+		for rest := text; ; {
+			before, after, found := bytes.Cut(rest, []byte(suffix))
+			if !found {
+				break
+			}
+			name := before[bytes.LastIndexFunc(before, func(r rune) bool { return !isInVariable(byte(r)) })+1:]
+			to = append(append(to, ' '), strings.ToLower(strings.ReplaceAll(string(name), "_", "-"))...)
+			rest = after
+		}
 	}
-	return append(to, strings.ToLower(strings.ReplaceAll(service, "_", "-"))...)
+	return to
 }
 
 // quoteAt is how long the quote is that a text begins with, as JSON writes it, or the backslash of a shell, with the
@@ -146,9 +153,8 @@ func patternOf(word []byte) string { return strings.ReplaceAll(string(word), str
 // addPattern takes a word with something in it that nobody knows. The rest must say something: one that is a variable
 // alone does not, but "-db" after it does.
 func (m *mentions) addPattern(namespace, pattern string) {
-	rest := strings.ReplaceAll(pattern, "*", "")
-	length := len(strings.Trim(rest, "-."))
-	if length < shortestRest || length < shortestMention && !strings.ContainsAny(rest, "-.") {
+	length := len(strings.Trim(strings.ReplaceAll(pattern, "*", ""), "-."))
+	if length < shortestRest || length < shortestMention && !isSeparate(pattern) {
 		return
 	}
 	if m.patterns == nil {
@@ -165,6 +171,13 @@ func (m *mentions) addPattern(namespace, pattern string) {
 		m.patterns[in][pattern] = struct{}{}
 		m.bytes += int64(64 + len(pattern))
 	}
+}
+
+// isSeparate reports whether a dash or a dot stands beside what nobody knows in a pattern.
+func isSeparate(pattern string) bool {
+	return slices.ContainsFunc([]string{"*-", "-*", "*.", ".*"}, func(mark string) bool {
+		return strings.Contains(pattern, mark)
+	})
 }
 
 // isLikePattern reports whether a word with something in it that nobody knows may be a name.

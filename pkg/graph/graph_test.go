@@ -355,7 +355,7 @@ metadata:
   name: its-own-name
   labels: {app: in-label}
   annotations: {note: in-annotation, kubectl.kubernetes.io/last-applied-configuration: '{"title": "said-twice"}'}
-spec: {title: in-title, host: in-host.edge.svc, a-key: {list: [in-list, "certs/in-pair", "in/a/path", "in a sentence", "in-url:80", "k8s://certs/in-uri", "env:PASSWORD,secret:in-pairs", "certs:in-colons", "/some/in-path.yaml", "Secret/in-kind", "db_in-underscores", "in-key.password", "role=acme:in-role", "InCapitals", {image: "registry.io/shop/in-image:1.4"}, "quoted\"in-quotes"]}, last: ""}
+spec: {title: in-title, host: in-host.edge.svc, a-key: {list: [in-list, "certs/in-pair", "in/a/path", "in a sentence", "in-url:80", "k8s://certs/in-uri", "env:PASSWORD,secret:in-pairs", "certs:in-colons", "/some/in-path.yaml", "Secret/in-kind", "db_in-underscores", "in-key.tls.crt", "certs/in-other-key.tls.crt", "role=acme:in-role", "role:acme:in-second", "certs/acme:in-third", "InCapitals", "secretIn-camel", {repository: registry.io/shop/in-repository}, {image: "registry.io/shop/in-image:1.4"}, "quoted\"in-quotes"]}, last: ""}
 status: {binding: {name: in-status}}
 ---
 apiVersion: example.com/v1
@@ -369,18 +369,18 @@ metadata: {namespace: shop, name: i}
 spec: {title: in-ingress}`)) {
 		g.Add(o.Parts())
 	}
-	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster", "certs/in-pair", "edge/in-host", "shop/a-key", "shop/in-url", "certs/in-uri", "shop/in-pairs", "certs/in-colons", "a/path", "shop/path", "shop/in-path.yaml", "shop/in-kind", "shop/in-underscores", "shop/in-key"} {
+	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster", "certs/in-pair", "edge/in-host", "shop/a-key", "shop/in-url", "certs/in-uri", "shop/in-pairs", "certs/in-colons", "a/path", "shop/path", "shop/in-path.yaml", "shop/in-kind", "shop/in-underscores", "shop/in-key", "certs/in-other-key"} {
 		if !g.IsMentioned(named("Secret " + name)) {
 			t.Errorf("%s is not mentioned", name)
 		}
 	}
-	for name, want := range map[string]bool{"in-title": true, "of-the-cluster": true, "said-twice": false, "acme:in-role": true, "InCapitals": true, "acme:in": false} {
+	for name, want := range map[string]bool{"in-title": true, "of-the-cluster": true, "said-twice": false, "acme:in-role": true, "acme:in-second": true, "acme:in-third": true, "InCapitals": true, "acme:in": false} {
 		if got := g.IsMentioned(named("ClusterRole.rbac.authorization.k8s.io " + name)); got != want {
 			t.Errorf("the ClusterRole %s is mentioned: %t", name, got)
 		}
 	}
 	for _, name := range []string{
-		"other/in-title", "shop/its-own-name", "shop/in-label", "shop/title", "shop/said-twice", "shop/sentence", "shop/in-image", "shop/in-quotes",
+		"other/in-title", "shop/its-own-name", "shop/in-label", "shop/title", "shop/said-twice", "shop/sentence", "shop/in-image", "shop/in-repository", "shop/n-camel", "shop/in-quotes",
 		"shop/in-ingress",
 	} {
 		if g.IsMentioned(named("Secret " + name)) {

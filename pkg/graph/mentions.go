@@ -60,7 +60,7 @@ var containersIn = []string{"containers[]", "initContainers[]", "ephemeralContai
 // in JSON.
 var annotated = []string{
 	"Ingress.networking.k8s.io", "Service", "Gateway.gateway.networking.k8s.io", "HTTPRoute.gateway.networking.k8s.io",
-	"GRPCRoute.gateway.networking.k8s.io", "TLSRoute.gateway.networking.k8s.io",
+	"GRPCRoute.gateway.networking.k8s.io",
 }
 
 // noteText takes note of where an object, or a template in it, has text for its Pods.
@@ -97,8 +97,8 @@ func (n *node) noteText(s Source) {
 }
 
 // isCustom reports whether the kinds of a group are custom resources, of which any word may be a name. Those that
-// Kubernetes has defined itself, Gateways and snapshots, say in the table all that they name. So do ours, which would
-// else name in their status all that they found unused.
+// Kubernetes has defined itself, Gateways and snapshots, say in the table all that their fields name. So do ours, which
+// would else name in their status all that they found unused.
 func isCustom(group string) bool {
 	isKubernetes := strings.HasSuffix(group, ".k8s.io") && group != sparkGroup
 	return strings.Contains(group, ".") && !isKubernetes && group != v1alpha1.GroupVersion.Group

@@ -25,18 +25,21 @@ func isRepeated(key object.Key) bool {
 	return key.Is(lastApplied) || bytes.HasPrefix(key, []byte(ofProvisioner)) || slices.ContainsFunc(ofManagers, key.Is)
 }
 
-// eachNameIn is EachName for a text of an object. It leaves out the object's own name, which shows no use.
+// eachNameIn is EachName for a text of an object, and tells the names of RBAC objects as well. A custom resource may
+// name an object and its key: login.tls.crt. It leaves out the object's own name, which shows no use.
 func eachNameIn(o *object.Parts, text object.JSON, tell func(namespace string, word []byte)) {
-	own := ownName(o)
-	if own == "" {
-		EachName(o.Namespace, text, tell)
-		return
-	}
-	EachName(o.Namespace, text, func(namespace string, word []byte) {
-		if string(word) != own {
-			tell(namespace, word)
+	own, isCustom := ownName(o), isCustom(o.Kind.Group)
+	each := func(namespace string, word []byte) {
+		if own != "" && string(word) == own {
+			return
 		}
-	})
+		tell(namespace, word)
+		if name, _, hasKey := bytes.Cut(word, []byte{'.'}); isCustom && hasKey && len(name) >= shortestMention {
+			tell(namespace, name)
+		}
+	}
+	EachName(o.Namespace, text, each)
+	eachRoleName(o.Namespace, text, each)
 }
 
 // ownName is a name that drivers give what they store: that of a volume's claim. Parameters of a class may be called

@@ -5,6 +5,7 @@ package graph
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,7 +30,10 @@ func eachWord(o object.JSON, tell func(object.JSON)) {
 	}
 }
 
-// eachWordIn tells those in a value: with marks also those between marks, but not in the field image.
+// ofImages are fields of images, which are in no cluster.
+var ofImages = []string{`"image"`, `"repository"`, `"imageRepository"`, `"newName"`}
+
+// eachWordIn tells those in a value: with marks also those between marks, but not in the fields of images.
 func eachWordIn(value object.JSON, marks bool, tell func(object.JSON)) {
 	isImage := false
 	for i := 0; i < len(value); i++ {
@@ -39,7 +43,7 @@ func eachWordIn(value object.JSON, marks bool, tell func(object.JSON)) {
 		begin := i
 		end := endOfString(value, begin)
 		isWord := isWord(value[begin+1:end], marks && !isImage)
-		isImage = bytes.HasPrefix(value[begin:], []byte(`"image"`))
+		isImage = slices.Contains(ofImages, string(value[begin:min(end+1, len(value))]))
 		isKey := end < len(value) && bytes.HasPrefix(bytes.TrimLeft(value[end+1:], " \t\r\n"), []byte(":"))
 		if isWord && (!isKey || bytes.ContainsAny(value[begin:end], "-.")) {
 			tell(value[begin:])
@@ -58,7 +62,8 @@ func endOfString(value object.JSON, begin int) (end int) {
 	return min(end, len(value))
 }
 
-// isWord reports whether a text could be a name or, with marks, names between marks. What has spaces is for people.
+// isWord reports whether a text could be a name, or a namespace and a name. With marks, it may also have names between
+// marks. What has spaces is for people.
 func isWord(text object.JSON, marks bool) bool {
 	switch {
 	case len(text) > maxName:
@@ -74,27 +79,53 @@ func isOutsideName(r rune) bool { return r != '/' && (r >= utf8.RuneSelf || !isN
 
 // isInNeither reports whether a rune is in no name, and in nothing else that stands between marks.
 func isInNeither(r rune) bool {
-	return isOutsideName(r) && !strings.ContainsRune(":=,_", r) && (r < 'A' || r > 'Z')
+	return isOutsideName(r) && !strings.ContainsRune(":=,_", r) && !isCapital(r)
 }
 
 // EachName tells the words of the JSON string that the text begins with that could be names of objects of the
 // namespace. With a word and a slash before it, a word may also be a name in another namespace.
 func EachName(namespace string, text object.JSON, tell func(namespace string, word []byte)) {
+	eachToken(text, isTokenPart, func(before, word []byte) {
+		if !bytes.ContainsFunc(word, isCapital) {
+			tellName(namespace, string(before), word, tell)
+		}
+	})
+}
+
+// eachRoleName tells the words that only RBAC objects may be called: with colons, capital letters or underscores. What
+// stands before a colon may be the kind.
+func eachRoleName(namespace string, text object.JSON, tell func(namespace string, word []byte)) {
+	isPart := func(c byte) bool { return isTokenPart(c) || c == ':' || c == '_' }
+	eachToken(text, isPart, func(before, word []byte) {
+		word = bytes.Trim(word, "-.:")
+		for more := true; more; _, word, more = bytes.Cut(word, []byte{':'}) {
+			if len(word) < shortestMention || bytes.IndexFunc(word, isOutsideName) < 0 {
+				continue
+			}
+			if tell(namespace, word); len(before) > 0 {
+				tell(string(before), word)
+			}
+		}
+	})
+}
+
+// eachToken tells the tokens of the JSON string that the text begins with, each with the token before it where only a
+// slash or a colon separates them.
+func eachToken(text object.JSON, isPart func(byte) bool, tell func(before, token []byte)) {
 	if text.Type() != object.String {
 		return
 	}
-	eachRoleName(text, func(word []byte) { tell(namespace, word) })
 	text = text[1:]
 	begin, before := -1, []byte(nil)
 	for i := 0; i < len(text); i++ {
-		if isNamePart(text[i]) {
+		if isPart(text[i]) {
 			if begin < 0 {
 				begin = i
 			}
 			continue
 		}
 		if begin >= 0 {
-			tellName(namespace, string(before), text[begin:i], tell)
+			tell(before, text[begin:i])
 		}
 		if before = nil; begin >= 0 && (text[i] == '/' || text[i] == ':') {
 			before = text[begin:i]
@@ -109,28 +140,10 @@ func EachName(namespace string, text object.JSON, tell func(namespace string, wo
 	}
 }
 
-// eachRoleName tells the words that only RBAC objects may be called: with colons, capital letters or underscores.
-func eachRoleName(text object.JSON, tell func(word []byte)) {
-	begin, isOne := 1, false
-	for i := 1; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == ':' || c == '_' || c >= 'A' && c <= 'Z':
-			isOne = true
-			continue
-		case c != anyText && isNamePart(c):
-			continue
-		case c == '\\':
-			i += escaped(text[i:])
-		}
-		if isOne {
-			tellRoleName(text[begin:min(i, len(text))], tell)
-		}
-		if i < len(text) && text[i] == '"' {
-			return
-		}
-		begin, isOne = i+1, false
-	}
-}
+// isTokenPart reports whether a character is in a token with a name. A capital letter is: "configMap" has none in it.
+func isTokenPart(c byte) bool { return isNamePart(c) || isCapital(rune(c)) }
+
+func isCapital(r rune) bool { return r >= 'A' && r <= 'Z' }
 
 // escaped is how many characters after a backslash stand for one, which is in no name: \n, and \u003c, which is <.
 func escaped(text object.JSON) int {
@@ -162,8 +175,6 @@ func tellName(namespace, before string, word []byte, tell func(namespace string,
 			add(string(after), within)
 		case isPodOfSet(host):
 			add(namespace, within)
-		default: // an object and its key: login.password
-			add(namespace, host)
 		}
 	}
 }
@@ -176,13 +187,4 @@ func isPodOfSet(word []byte) bool {
 
 func isNamePart(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == anyText
-}
-
-// tellRoleName tells such a word, without what only ends a sentence or begins a flag.
-func tellRoleName(word []byte, tell func(word []byte)) {
-	word = bytes.Trim(word, "-.:_")
-	isPlain := bytes.IndexFunc(word, isOutsideName) < 0
-	if len(word) >= shortestMention && !isPlain {
-		tell(word)
-	}
 }
