@@ -79,9 +79,10 @@ func (r *row) heedsTexts() bool {
 }
 
 // textsFor are the kinds that are read because the names of a row's objects may stand in their texts. Where users are
-// searched for in a namespace, those that can name one are read anyway.
+// searched for in a namespace, those that can name one are read anyway. For what has finished, nothing more is read: to
+// name it is not to use it.
 func (f *Finder) textsFor(r *row) []schema.GroupKind {
-	if !r.heedsTexts() || r.named && f.served[r.kind].Namespaced {
+	if !r.heedsTexts() || r.named && f.served[r.kind].Namespaced || r.typ == v1alpha1.FindingFinished {
 		return nil
 	}
 	return f.Table.TextKinds()
