@@ -45,7 +45,7 @@ type Result struct {
 
 // New reads the schema of Cleaners. The pool runs their scripts.
 func New(s *terminal.Session, pool *sandbox.Pool) (*Checker, error) {
-	schema, err := newSchema("cleaners")
+	schema, err := schemaOfCleaners()
 	return &Checker{schema: schema, Pool: pool, Now: s.Now()}, err
 }
 

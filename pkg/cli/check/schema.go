@@ -6,6 +6,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -32,6 +33,9 @@ type crdSchema struct {
 	// messages are those of the rules; what else the rules' engine says comes from values that are wrong already.
 	messages map[string]bool
 }
+
+// schemaOfCleaners is the schema of Cleaners. It is compiled once: many may check Cleaners with it at the same time.
+var schemaOfCleaners = sync.OnceValues(func() (*crdSchema, error) { return newSchema("cleaners") })
 
 func newSchema(plural string) (*crdSchema, error) {
 	content, err := crd.YAML(plural)
