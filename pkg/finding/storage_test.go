@@ -152,13 +152,7 @@ var jobScenarios = map[string]scenario{
 			of("batch/v1 Job team/migrate", "", "status: {conditions: [{type: Complete, status: 'True'}]}"), of("batch/v1 Job shop/other", "", "status: {conditions: [{type: Complete, status: 'True'}]}"),
 			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {initContainers: [{name: wait, command: [kubectl, wait, --for=condition=complete, job/migrate]}, {name: say, args: [other]}], containers: []}}}"),
 			of("apps/v1 StatefulSet shop/db", "", "spec: {replicas: 1, template: {spec: {initContainers: [{name: wait, args: [job, seed]}], containers: []}}}")),
-		want: "Job shop/migrate Finished weak\nJob shop/other Finished weak\nJob shop/seed Finished weak\nJob team/migrate Finished",
-	},
-	"Jobs and Pods that ended, and that something names": {
-		cluster: cluster(of("batch/v1 Job shop/migrate", "", "status: {conditions: [{type: Complete, status: 'True'}]}"), of("batch/v1 Job shop/unnamed", "", "status: {conditions: [{type: Complete, status: 'True'}]}"),
-			of("example.com/v1 Widget shop/a", "", "spec: {checks: [{kind: Job, name: migrate}]}"), of("v1 Pod shop/seed", "", "status: {phase: Succeeded}"),
-			of("v1 Pod shop/waits", "", "spec: {containers: [{args: [wait, pod/seed]}]}", "status: {phase: Running}")),
-		want: "Pod shop/seed Finished weak\nJob shop/migrate Finished weak\nJob shop/unnamed Finished",
+		want: "Job shop/migrate Finished weak\nJob shop/other Finished\nJob shop/seed Finished weak\nJob team/migrate Finished",
 	},
 	"Jobs that ended, when workloads may not be read": {
 		cluster: of("batch/v1 Job shop/done", "", "status: {conditions: [{type: Complete, status: 'True'}]}"), unread: []string{"DaemonSet"}, want: "Job shop/done Finished weak",

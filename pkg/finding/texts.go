@@ -72,17 +72,16 @@ func (f *Finder) seek() {
 
 // heedsTexts reports whether a text in which the name of an object stands makes a finding of the row Weak. A namespace
 // holds something or nothing, whoever names it. What is only reported is not deleted by mistake, and Nodes and
-// definitions stand in many custom resources. Something may wait for what has finished.
+// definitions stand in many custom resources.
 func (r *row) heedsTexts() bool {
-	ofUse := []v1alpha1.FindingType{v1alpha1.FindingUnused, v1alpha1.FindingIdle, v1alpha1.FindingFinished}
-	return slices.Contains(ofUse, r.typ) && r.actionable && r.kind != namespaces
+	isUse := r.typ == v1alpha1.FindingUnused || r.typ == v1alpha1.FindingIdle
+	return isUse && r.actionable && r.kind != namespaces
 }
 
 // textsFor are the kinds that are read because the names of a row's objects may stand in their texts. Where users are
-// searched for in a namespace, those that can name one are read anyway. For what has finished, nothing more is read: to
-// name it is not to use it.
+// searched for in a namespace, those that can name one are read anyway.
 func (f *Finder) textsFor(r *row) []schema.GroupKind {
-	if !r.heedsTexts() || r.named && f.served[r.kind].Namespaced || r.typ == v1alpha1.FindingFinished {
+	if !r.heedsTexts() || r.named && f.served[r.kind].Namespaced {
 		return nil
 	}
 	return f.Table.TextKinds()
