@@ -28,13 +28,13 @@ func isRepeated(key object.Key) bool {
 // eachNameIn is EachName for a text of an object, and tells the names of RBAC objects as well. A custom resource may
 // name an object and its key: login.tls.crt. It leaves out the object's own name, which shows no use.
 func eachNameIn(o *object.Parts, text object.JSON, tell func(namespace string, word []byte)) {
-	own, isCustom := ownName(o), isCustom(o.Kind.Group)
+	own, hasKeys := ownName(o), isCustom(o.Kind.Group)
 	each := func(namespace string, word []byte) {
 		if own != "" && string(word) == own {
 			return
 		}
 		tell(namespace, word)
-		if name, _, hasKey := bytes.Cut(word, []byte{'.'}); isCustom && hasKey && len(name) >= shortestMention {
+		if name, _, found := bytes.Cut(word, []byte{'.'}); hasKeys && found && len(name) >= shortestMention {
 			tell(namespace, name)
 		}
 	}

@@ -35,29 +35,29 @@ type crdSchema struct {
 }
 
 // schemaOfCleaners is the schema of Cleaners. It is compiled once: many may check Cleaners with it at the same time.
-var schemaOfCleaners = sync.OnceValues(func() (*crdSchema, error) { return newSchema("cleaners") })
+var schemaOfCleaners = sync.OnceValues(newSchema)
 
-func newSchema(plural string) (*crdSchema, error) {
-	content, err := crd.YAML(plural)
+func newSchema() (*crdSchema, error) {
+	content, err := crd.YAML("cleaners")
 	if err != nil {
 		return nil, err
 	}
 	var definition apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal(content, &definition); err != nil {
-		return nil, fmt.Errorf("reading the CustomResourceDefinition of %s: %w", plural, err)
+		return nil, fmt.Errorf("reading the CustomResourceDefinition of Cleaners: %w", err)
 	}
 	var props apiextensions.JSONSchemaProps
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
 		definition.Spec.Versions[0].Schema.OpenAPIV3Schema, &props, nil); err != nil {
-		return nil, fmt.Errorf("reading the schema of %s: %w", plural, err)
+		return nil, fmt.Errorf("reading the schema of Cleaners: %w", err)
 	}
 	structural, err := schema.NewStructural(&props)
 	if err != nil {
-		return nil, fmt.Errorf("reading the schema of %s: %w", plural, err)
+		return nil, fmt.Errorf("reading the schema of Cleaners: %w", err)
 	}
 	values, _, err := validation.NewSchemaValidator(&props)
 	if err != nil {
-		return nil, fmt.Errorf("reading the schema of %s: %w", plural, err)
+		return nil, fmt.Errorf("reading the schema of Cleaners: %w", err)
 	}
 	s := &crdSchema{
 		structural: structural, values: values, messages: map[string]bool{},
