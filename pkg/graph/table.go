@@ -6,6 +6,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ import (
 // Table says what can name what.
 type Table struct {
 	sources map[schema.GroupKind]*source
+	// kinds are the kinds of the sources, and podKinds those that hold Pods, in the order of their names: a plan asks
+	// for them many times.
+	kinds, podKinds []schema.GroupKind
 	// namedBy are the kinds whose objects can name one of the kind, in the order of their names. anyKind has those that
 	// can name one of any kind.
 	namedBy map[schema.GroupKind][]schema.GroupKind
@@ -62,6 +66,11 @@ func NewTable(sources []Source) (*Table, error) {
 		}
 	}
 	t.sortNamedBy()
+	t.kinds = slices.SortedFunc(maps.Keys(t.sources), byName)
+	t.podKinds = slices.DeleteFunc(slices.Clone(t.kinds), func(kind schema.GroupKind) bool {
+		s := t.sources[kind]
+		return kind != podKind && len(s.templates) == 0 && !s.isOpen
+	})
 	return t, errors.Join(errs...)
 }
 
@@ -74,7 +83,6 @@ func Among(sources []Source, isThere func(schema.GroupKind) bool) []Source {
 
 // sortNamedBy puts what can name an object of any kind among what can name one of each, in the order of their names.
 func (t *Table) sortNamedBy() {
-	byName := func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) }
 	ofAny := t.namedBy[anyKind]
 	for kind, of := range t.namedBy {
 		if kind != anyKind {
@@ -84,6 +92,8 @@ func (t *Table) sortNamedBy() {
 		t.namedBy[kind] = slices.Clip(slices.Compact(of))
 	}
 }
+
+func byName(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) }
 
 // expand are all references of a Source, those of what it embeds among them.
 func expand(s Source, parts map[string][]Reference) []Reference {
@@ -219,26 +229,10 @@ func (t *Table) NamedBy(kind schema.GroupKind) []schema.GroupKind {
 }
 
 // Kinds are the kinds whose objects can name others.
-func (t *Table) Kinds() []schema.GroupKind {
-	found := make([]schema.GroupKind, 0, len(t.sources))
-	for kind := range t.sources {
-		found = append(found, kind)
-	}
-	slices.SortFunc(found, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
-	return found
-}
+func (t *Table) Kinds() []schema.GroupKind { return slices.Clone(t.kinds) }
 
 // PodKinds are Pods, and the kinds that hold templates of Pods, or may.
-func (t *Table) PodKinds() []schema.GroupKind {
-	var found []schema.GroupKind
-	for kind, s := range t.sources {
-		if kind == podKind || len(s.templates) > 0 || s.isOpen {
-			found = append(found, kind)
-		}
-	}
-	slices.SortFunc(found, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
-	return found
-}
+func (t *Table) PodKinds() []schema.GroupKind { return slices.Clone(t.podKinds) }
 
 // CustomKinds are the kinds of custom resources, except reports of what a tool saw.
 func (t *Table) CustomKinds() []schema.GroupKind {
