@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"sigs.k8s.io/yaml"
 
@@ -97,8 +98,11 @@ func equalJSON(a, b json.RawMessage) bool {
 // kinds are ours, by their plural names.
 var kinds = map[string]string{"cleaners": "Cleaner", "cleanerruns": "CleanerRun", "reports": "Report"}
 
-// Ours are the schemas that this program was built with, by kind.
-func Ours() (map[string]*Schema, error) {
+// Ours are the schemas that this program was built with, by kind. All callers share them: nobody may change them.
+func Ours() (map[string]*Schema, error) { return embedded() }
+
+// embedded reads our schemas at the first call, for that takes long.
+var embedded = sync.OnceValues(func() (map[string]*Schema, error) {
 	schemas := map[string]*Schema{}
 	for plural, kind := range kinds {
 		text, err := crd.YAML(plural)
@@ -128,7 +132,7 @@ func Ours() (map[string]*Schema, error) {
 		}
 	}
 	return schemas, nil
-}
+})
 
 // compare compares our schemas with a document of the API server's OpenAPI v3.
 func compare(ours map[string]*Schema, document []byte) ([]string, error) {
