@@ -9,8 +9,10 @@ NPM ?= $(shell command -v npm)
 CONTAINER_TOOL ?= $(shell command -v docker || command -v podman || echo docker)
 # The kustomization that deploy and undeploy render: config/default or one of the overlays.
 OVERLAY ?= config/default
-# What make test runs, and with which further flags: make test PKGS=./pkg/schedule TESTFLAGS='-run DST -v'
+# What make test runs, and with which further flags: make test PKGS=./pkg/schedule TESTFLAGS='-run DST -v'. Of all
+# packages those that take longest begin first: the others fill their waits.
 PKGS ?= ./...
+PKGS_FIRST = $(if $(filter ./...,$(PKGS)),./test/integration ./pkg/cli ./test/process)
 TESTFLAGS ?=
 # The newest releases of the minor versions before ours that k8s.io/kubernetes can be built of, and what make compat runs on them.
 COMPAT_VERSIONS ?= 1.33.13 1.34.4 1.35.4
@@ -142,10 +144,11 @@ run: ## Run the manager on this machine against the cluster of KUBECONFIG; ARGS 
 controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kubectl once; print where they are.
 	@test/controlplane/build.sh
 
+# make lint vets the code: -vet=off.
 .PHONY: test
 test: ## Run all tests but e2e, with everything they need.
 	@assets=$$(test/controlplane/build.sh); set -x; \
-	PROMTOOL='$(if $(wildcard $(promtool)),$(CURDIR)/$(promtool))' KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 45m $(TESTFLAGS) $(PKGS); \
+	PROMTOOL='$(if $(wildcard $(promtool)),$(CURDIR)/$(promtool))' KUBEBUILDER_ASSETS=$$assets go test -race -vet=off -shuffle=on -timeout 45m $(TESTFLAGS) $(PKGS_FIRST) $(PKGS); \
 	[ '$(PKGS)' != ./... ] || (cd test/promtool && $(go) test -count=1 ./...); \
 	[ '$(PKGS)' != ./... ] || (cd test/oracle && $(go) test -count=1 ./...); \
 	[ '$(PKGS)' != ./... ] || (cd hack/release && $(go) test -shuffle=on ./...)
