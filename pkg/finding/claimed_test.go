@@ -61,7 +61,7 @@ ServiceAccount shop/istio Unused`,
 	},
 }
 
-// A Service that is never a finding says why.
+// A Service that is never unused says why.
 func TestExemptionOfServices(t *testing.T) {
 	t.Parallel()
 	for spec, want := range map[string]string{

@@ -391,7 +391,7 @@ func TestWantedFindsTheSame(t *testing.T) {
 	}
 }
 
-// An object that is never a finding says why.
+// An object that is never unused says why.
 func TestExemption(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

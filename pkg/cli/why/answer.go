@@ -39,7 +39,7 @@ type Result struct {
 	Owner string `json:"owner,omitempty"`
 	// Protected says why no Cleaner would touch the object.
 	Protected string `json:"protected,omitempty"`
-	// Exempt says why the object is never a finding.
+	// Exempt says why the object is never unused.
 	Exempt string `json:"exempt,omitempty"`
 	// Searched are the kinds that can name it and were read, NotReadable those that could not.
 	Searched    []string        `json:"searched"`
