@@ -176,7 +176,7 @@ unit: ## Run the tests that need no control plane, but not those that run hostil
 	@packages=$$($(unit-packages)); $(go) test -shuffle=on -skip '^(TestHostile|TestStarvedChild)$$' $(TESTFLAGS) $$packages
 
 .PHONY: nightly
-nightly: ## Run what takes hours: fuzz, fault and crash with fresh seeds, compat, docs, the page in a browser, a release.
+nightly: ## Run what takes hours: fuzz, fault and crash with fresh seeds, compat, docs, the page in a browser, a release. Or some STEPS.
 	COMPAT_VERSIONS='$(COMPAT_VERSIONS)' hack/nightly.sh
 
 .PHONY: crash
