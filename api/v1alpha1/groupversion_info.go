@@ -1,7 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1alpha1 is the API for users: Cleaner, CleanerRun and Report of apps.projectsveltos.io/v1alpha1.
+// Package v1alpha1 is the API for users: Cleaner, CleanerRun, CleanerApproval and Report of
+// apps.projectsveltos.io/v1alpha1.
 // Cleaner and Report keep every field of k8s-cleaner v0.23.0 that this version supports, with the same name and type.
 //
 // +kubebuilder:object:generate=true
