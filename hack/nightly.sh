@@ -7,6 +7,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 exec </dev/null
 export SEED=${SEED:-$(date +%s)}
+STEPS=${STEPS-}
 
 steps=(fuzz fault crash leaks chart)
 for version in ${COMPAT_VERSIONS-}; do steps+=("compat-$version"); done
@@ -22,7 +23,8 @@ run() { # STEP
   esac
 }
 
-read -ra wanted <<<"${STEPS:-${steps[*]}}"
+read -ra wanted <<<"${STEPS//$'\n'/ }"
+((${#wanted[@]})) || wanted=("${steps[@]}")
 for name in "${wanted[@]}"; do
   if [[ " ${steps[*]} " != *" $name "* ]]; then
     echo "STEPS: there is no step $name; there are: ${steps[*]}" >&2

@@ -100,8 +100,8 @@ type FindingSelector struct {
 	// +optional
 	MinConfidence FindingConfidence `json:"minConfidence,omitempty"`
 
-	// includeManaged also selects objects that a tool manages, such as Argo CD, Flux or Helm. Otherwise they are protected:
-	// the tool would create them again, or deletes them itself. Default false.
+	// includeManaged also selects objects that a tool manages, such as Argo CD, Flux or Helm. Otherwise they are
+	// protected: the tool would create them again, or deletes them itself. Default false.
 	// +optional
 	IncludeManaged *bool `json:"includeManaged,omitempty"`
 

@@ -11,8 +11,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Exemption says why an object is never unused, whatever is known of it: it has only findings that ask for a repair. It is
-// empty of others, and of kinds that have no findings.
+// Exemption says why an object is never unused, whatever is known of it: it has only findings that ask for a repair. It
+// is empty of others, and of kinds that have no findings.
 func Exemption(o object.Object) string {
 	i := slices.IndexFunc(rows, func(r *row) bool { return r.kind == o.Kind.GroupKind() && !r.ofOwned && !r.ofStock })
 	if i < 0 {
