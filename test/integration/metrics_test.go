@@ -156,12 +156,14 @@ func TestNothingIsMeasuredTwice(t *testing.T) {
 	b.configMap("two")
 	b.configMap("kept", func(cm *corev1.ConfigMap) { cm.Annotations = protect })
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
-	var acted atomic.Bool
+	var deletes atomic.Int32
+	var ended atomic.Bool
 	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodDelete {
-			acted.Store(true)
+			deletes.Add(1)
 		}
-		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/status") && acted.Load() {
+		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/status") && deletes.Load() > 0 {
+			ended.Store(deletes.Load() == 2)
 			return refusal(t, r, apierrors.NewInternalError(http.ErrServerClosed)), nil
 		}
 		return nil, nil
@@ -169,7 +171,7 @@ func TestNothingIsMeasuredTwice(t *testing.T) {
 	stop := l.startExecutor()
 	l.step()
 	l.at(l.first())
-	l.eventually("the run has acted", acted.Load)
+	l.eventually("the run has acted, and cannot write that", ended.Load)
 	stop() // who waits for the record of a run gives up some time later
 	b.requests.setMeddle(nil)
 	record := &l.records()[0]
