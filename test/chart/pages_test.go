@@ -63,8 +63,11 @@ func typed(t *testing.T, words []string) {
 		words = slices.Delete(words, at, at+2)
 	}
 	for i, word := range words {
-		if strings.HasPrefix(word, "oci://") {
+		switch {
+		case strings.HasPrefix(word, "oci://"):
 			words[i] = chartDir
+		case word == "REVISION": // that was installed first
+			words[i] = "1"
 		}
 	}
 	var out strings.Builder
