@@ -172,7 +172,7 @@ unit-packages = go list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | \
 	awk '$$1 ~ /[.]test$$/ && !/[/]test[/]testenv( |$$)/ { sub(/[.]test$$/, "", $$1); print $$1 }'
 
 .PHONY: unit
-unit: ## Run the tests that need no control plane, but not those that run hostile scripts; about a minute once they are built.
+unit: ## Run the tests that need no control plane, but not those that run hostile scripts; one to two minutes.
 	@packages=$$($(unit-packages)); $(go) test -shuffle=on -skip '^(TestHostile|TestStarvedChild)$$' $(TESTFLAGS) $$packages
 
 .PHONY: nightly
