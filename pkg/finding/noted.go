@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
@@ -65,10 +66,24 @@ func (f *Finder) waits(o *object.Parts) {
 	f.Table.EachTemplate(o, func(_, spec object.JSON) {
 		for _, list := range []string{"initContainers", "containers"} {
 			for container := range spec.Field(list).Elements() {
-				f.waitsFor(o, append(textsOf(container), envOf(container)...), variablesOf(container))
+				if mayWait(container) {
+					f.waitsFor(o, append(textsOf(container), envOf(container)...), variablesOf(container))
+				}
 			}
 		}
 	})
+}
+
+// mayWait reports whether a container may name a Job, or Pods. Most do not, and for them a look at each word would take
+// longer than all else that is done with a Pod.
+func mayWait(container object.JSON) bool {
+	lower := bytes.ToLower(container)
+	for _, sign := range []string{"job", "pod", `\u00`} { // the last may be any letter
+		if bytes.Contains(lower, []byte(sign)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (n *notes) waitsFor(o *object.Parts, texts, variables []string) {
