@@ -51,11 +51,11 @@ func Read(
 ) error {
 	r := &reading{reader: reader, finder: finder, namespace: namespace, memory: memory, observer: observer}
 	lists := finder.Lists()
-	for i, list := range lists {
+	for i, p := range r.inOrder(ctx, lists) {
 		if observer.List != nil {
-			observer.List(list.Kind, i+1, len(lists))
+			observer.List(p.list.Kind, i+1, len(lists))
 		}
-		err := r.list(ctx, list)
+		err := r.list(ctx, p)
 		if ctx.Err() != nil {
 			for _, rest := range lists[i:] {
 				finder.Unread(rest, errNotReached)
@@ -82,8 +82,9 @@ type reading struct {
 
 // list reads one list. Where that of the whole cluster may not be read, that of the namespace alone still shows what is
 // used there.
-func (r *reading) list(ctx context.Context, list finding.List) error {
-	elsewhere, err := r.readAllowed(ctx, list)
+func (r *reading) list(ctx context.Context, p *pending) error {
+	list := p.list
+	elsewhere, err := p.read()
 	switch {
 	case err == nil || apiserver.IsKindAbsent(err) && r.isGone(ctx, list.Kind):
 		return nil
@@ -104,16 +105,16 @@ func (r *reading) list(ctx context.Context, list finding.List) error {
 
 // readAllowed reads a list. Where that of the whole cluster may not be read, it reads that of the namespace: elsewhere
 // is true when err is of the other namespaces alone.
-func (r *reading) readAllowed(ctx context.Context, list finding.List) (elsewhere bool, err error) {
-	in := namespaceOf(list, r.namespace)
-	err = r.read(ctx, list, in)
+func (r *reading) readAllowed(ctx context.Context, p *pending) (elsewhere bool, err error) {
+	list, in := p.list, namespaceOf(p.list, r.namespace)
+	err = r.read(ctx, p, in)
 	if err == nil && in == "" && list.Kind.Namespaced && r.finder.OnlyOf != "" {
 		return true, ErrOnlyOf
 	}
 	if !apierrors.IsForbidden(err) || in == r.namespace || !list.Kind.Namespaced {
 		return false, err
 	}
-	switch own := r.read(ctx, list, r.namespace); {
+	switch own := r.read(ctx, p, r.namespace); {
 	case own == nil:
 		return true, err
 	case !apierrors.IsForbidden(own):
@@ -145,11 +146,15 @@ func askFor(list finding.List) selector.Ask {
 	return selector.Ask{Kind: list.Kind, Fields: list.Fields, MetadataOnly: list.MetadataOnly, Brief: true}
 }
 
-func (r *reading) read(ctx context.Context, list finding.List, namespace string) error {
-	ask := askFor(list)
+// read reads a list in one namespace, or, with an empty one, in all.
+func (r *reading) read(ctx context.Context, p *pending, namespace string) error {
+	ask := askFor(p.list)
 	ask.Namespace = namespace
 	return r.reader.Each(ctx, ask, func(o object.Object) error {
-		r.finder.Look(list, o)
+		if err := p.holdUntilTurn(ctx); err != nil {
+			return err
+		}
+		r.finder.Look(p.list, o)
 		selector.Call(r.observer.Object)
 		more := r.finder.Bytes() - r.taken
 		if r.memory == nil || more < 1<<16 {
