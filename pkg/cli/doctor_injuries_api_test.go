@@ -268,13 +268,29 @@ func (c *clinic) storeAs(name string) (mend func()) {
 	crd.Spec.Versions[0].Storage = false
 	crd.Spec.Versions = append(crd.Spec.Versions, other)
 	must(c.T, definitions.Update(c.Context(), crd))
+	c.rewritten()
 	return func() {
 		crd.Spec.Versions[0].Storage, crd.Spec.Versions[1].Storage = true, false
 		must(c.T, definitions.Update(c.Context(), crd))
+		c.rewritten()
 		crd.Status.StoredVersions = []string{"v1alpha1"}
 		must(c.T, definitions.Status().Update(c.Context(), crd))
 		crd.Spec = before.Spec
 		must(c.T, definitions.Update(c.Context(), crd))
 		c.published(true)
 	}
+}
+
+// rewritten writes the Cleaner in the version that it is to be stored in from now on. The API server takes a while to
+// know that version: until then, an update that changes nothing writes nothing.
+func (c *clinic) rewritten() {
+	c.Helper()
+	c.eventually(func(ctx context.Context) (bool, error) {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(c.patient), c.patient); err != nil {
+			return false, err
+		}
+		before := c.patient.ResourceVersion
+		err := c.Update(ctx, c.patient)
+		return err == nil && c.patient.ResourceVersion != before, err
+	})
 }
