@@ -14,7 +14,8 @@ import (
 )
 
 // listsAhead is how many lists are asked for while one is read. Most have few objects: to wait for their first byte
-// takes longer than to read them.
+// takes longer than to read them, at least from where people sit. The operator asks for none: what an answer holds
+// that waits for its turn is charged to nobody, and other runs that hear the same list would wait with it.
 const listsAhead = 3
 
 // longestAhead is how long an answer waits for its turn. After this time it is given up, before the API server does so
@@ -34,7 +35,7 @@ type pending struct {
 	err       error
 }
 
-// inOrder asks for all lists, each a few lists before its turn, and yields them in their order.
+// inOrder asks for all lists, each a few lists before its turn where memory is not charged, and yields them in order.
 func (r *reading) inOrder(ctx context.Context, lists []finding.List) iter.Seq2[int, *pending] {
 	return func(yield func(int, *pending) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -45,8 +46,12 @@ func (r *reading) inOrder(ctx context.Context, lists []finding.List) iter.Seq2[i
 				<-p.ended
 			}
 		}()
+		ahead := listsAhead
+		if r.memory != nil {
+			ahead = 0
+		}
 		for i := range lists {
-			for len(asked) < min(i+1+listsAhead, len(lists)) {
+			for len(asked) < min(i+1+ahead, len(lists)) {
 				asked = append(asked, r.ask(ctx, lists[len(asked)]))
 			}
 			if !yield(i, asked[i]) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
 // askedFor keeps which lists a server was asked for.
@@ -57,7 +58,7 @@ func (a *askedFor) await(path string, times int) {
 
 // surveyed is what a survey of the answers finds, and in which order its lists and their objects came.
 func surveyed(
-	t *testing.T, answers map[string]string, asked func(string), atList func(kind string),
+	t *testing.T, answers map[string]string, asked func(string), atList func(kind string), memory *selector.Share,
 ) (order []string, found string, err error) {
 	t.Helper()
 	reader := server(t, answers, asked)
@@ -65,7 +66,7 @@ func surveyed(
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Read(t.Context(), reader, finder, "", nil, Observer{
+	err = Read(t.Context(), reader, finder, "", memory, Observer{
 		List: func(kind object.Kind, _, _ int) {
 			if order = append(order, kind.Kind); atList != nil {
 				atList(kind.Kind)
@@ -87,10 +88,24 @@ func TestListsAreAskedForAhead(t *testing.T) {
 		for _, path := range []string{"/api/v1/pods", "/apis/example.com/v1/apps", "/api/v1/configmaps"} {
 			asked.await(path, 1)
 		}
-	})
+	}, nil)
 	want := []string{"Pod", "ConfigMap", "object", "object", "App", "object"}
 	if !slices.Equal(order, want) || found != "unused" || err != nil {
 		t.Errorf("%v, want %v; found %s, error %v", order, want, found, err)
+	}
+}
+
+// Where memory is charged, no answer waits for its turn.
+func TestNothingIsAskedForAhead(t *testing.T) {
+	learns(t)
+	asked := &askedFor{}
+	_, found, err := surveyed(t, answers(), asked.add, func(kind string) {
+		if n, _ := asked.count("/apis/example.com/v1/apps"); n > 0 && kind != "App" {
+			t.Error("the list of Apps was asked for before its turn")
+		}
+	}, selector.NewBudget(1<<20).Share())
+	if found != "unused" || err != nil {
+		t.Errorf("found %s, error %v", found, err)
 	}
 }
 
@@ -116,7 +131,7 @@ func TestListsAreAskedForAgain(t *testing.T) {
 		if kind == "Pod" {
 			asked.await("/api/v1/configmaps", 1)
 		}
-	})
+	}, nil)
 	if want := []string{"Pod", "ConfigMap", "object", "object", "App", "object"}; !slices.Equal(order, want) {
 		t.Errorf("%v, want %v", order, want)
 	}
@@ -133,7 +148,7 @@ func TestListsAheadEnd(t *testing.T) {
 		if asked.add(uri); strings.HasPrefix(uri, "/api/v1/configmaps") {
 			<-release
 		}
-	}, func(string) { asked.await("/api/v1/configmaps", 1) })
+	}, func(string) { asked.await("/api/v1/configmaps", 1) }, nil)
 	close(release)
 	if err == nil || !strings.Contains(err.Error(), "listing Pod") {
 		t.Errorf("got %v", err)

@@ -38,9 +38,9 @@ var errNotReached = errors.New("it was not read: the search was stopped before i
 // ErrOnlyOf is why nothing is known of other namespaces, where there are objects of one only.
 var ErrOnlyOf = errors.New("there are objects of one namespace only, and what others hold is not known")
 
-// Read reads all that the finder needs, of one namespace or, with an empty one, of the whole cluster. The memory may be
-// nil. When it is stopped by its context, the finder knows which lists were not read: what it finds then is right, but
-// not all.
+// Read reads all that the finder needs, of one namespace or, with an empty one, of the whole cluster. The memory is nil
+// where nobody counts it: then several lists are asked for at a time. When it is stopped by its context, the finder
+// knows which lists were not read: what it finds then is right, but not all.
 func Read(
 	ctx context.Context,
 	reader *selector.Reader,
