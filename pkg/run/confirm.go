@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -89,32 +88,18 @@ func (s Read) findAgain(t *task, memory *selector.Share, first *survey.Found) de
 	}
 }
 
-// needsConfirming reports whether anything that is to be touched, or counts as a match of an aggregated script, may
-// have been used unseen.
+// needsConfirming reports whether something was chosen that is to be touched, or that counts as a match, and that may
+// have been used unseen: by a finding or an aggregated script, whatever lists they read. A list shows one moment, and
+// what is used may be used by an object that was created, or changed, after its own list was read.
 func needsConfirming(t *task, in *intent) bool {
 	d := in.decision
-	var chosen []stage.Verdict
+	aggregated := t.engine.Aggregate() != nil
 	for i, verdict := range d.matched.All() {
-		switch {
-		case d.acts(i, verdict) && t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[verdict.Selector].Finding != nil:
+		acts := d.acts(i, verdict)
+		byFinding := t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[verdict.Selector].Finding != nil
+		if acts && byFinding || aggregated && (acts || d.rulings[i] == waits && in.counts != nil) {
 			return true
-		case d.acts(i, verdict) || d.rulings[i] == waits && in.counts != nil:
-			verdict.Raw = nil
-			chosen = append(chosen, verdict)
 		}
 	}
-	return t.engine.Aggregate() != nil && len(chosen) > 0 && !sawAllUses(d.view.selections, chosen)
-}
-
-// sawAllUses reports whether one reading shows all that uses the chosen objects. The lists are read one after the
-// other. One list is of a single moment. Of two, the second is younger than all objects of the first. Otherwise what
-// uses an object may not be in any list: it was created after its own was read, or moved from a list that was not read
-// yet to one that was.
-func sawAllUses(selections []selector.Selection, chosen []stage.Verdict) bool {
-	lists := 0
-	for _, selection := range selections {
-		lists += selection.Scope.Lists()
-	}
-	later := func(v stage.Verdict) bool { return v.Selector > 0 }
-	return lists < 2 || lists == 2 && selections[0].Scope.Lists() == 1 && !slices.ContainsFunc(chosen, later)
+	return false
 }

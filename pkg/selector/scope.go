@@ -32,14 +32,6 @@ func (s Scope) Union(other Scope) Scope {
 	return Scope{Namespaces: slices.Compact(namespaces)}
 }
 
-// Lists is how many lists it takes to read all of it.
-func (s Scope) Lists() int {
-	if s.Cluster {
-		return 1
-	}
-	return len(s.Namespaces)
-}
-
 // paths are the collections to list, each once.
 func (s Scope) paths(kind object.Kind) []string {
 	if s.Cluster {

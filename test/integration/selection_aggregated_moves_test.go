@@ -15,7 +15,7 @@ import (
 )
 
 // A Pod that is created where the run has looked already, and deleted where it has not looked yet, is in neither list. What it uses is
-// in use all the time. All is read a second time when there are three lists or more, whatever the script chose.
+// in use all the time. So everything is read a second time.
 func TestReferenceThatMovesBetweenTwoLists(t *testing.T) {
 	t.Parallel()
 	for name, pods := range map[string]func(first, second string) []v1alpha1.ResourceSelector{
@@ -54,4 +54,39 @@ func TestReferenceThatMovesBetweenTwoLists(t *testing.T) {
 			wantOutcome(t, run, "settings", v1alpha1.OutcomeChanged)
 		})
 	}
+}
+
+// A reference may also move to an object of the list that was read first, that of what the script chooses from: two lists do not show it
+// either.
+func TestReferenceThatMovesToTheFirstList(t *testing.T) {
+	t.Parallel()
+	const unnamed = `function evaluate()
+  local used, unused = {holder = true}, {}
+  for _, r in ipairs(resources) do used[(r.metadata.annotations or {}).uses or ""] = true end
+  for _, r in ipairs(resources) do
+    if r.kind == "ConfigMap" and not used[r.metadata.name] then table.insert(unused, {resource = r, message = "unused"}) end
+  end
+  return {resources = unused}
+end`
+	b := newBench(t)
+	b.configMap("settings")
+	b.configMap("unused")
+	holder := b.configMap("holder")
+	user := b.secret("user")
+	uses := func(o client.Object, name string) {
+		before := o.DeepCopyObject().(client.Object)
+		o.SetAnnotations(map[string]string{"uses": name})
+		must(t, b.user.Patch(t.Context(), o, client.MergeFrom(before)))
+	}
+	uses(user, "settings")
+	b.beforeFirst(http.MethodGet, "/"+b.namespace+"/secrets", func() {
+		uses(holder, "settings")
+		uses(user, "nothing")
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, aggregated(unnamed),
+		selecting(kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Secret", b.namespace))))
+	if !b.exists("settings") || b.exists("unused") {
+		t.Errorf("one object or another names the one all the time, and none the other: %s", run.Status.Message)
+	}
+	wantOutcome(t, run, "settings", v1alpha1.OutcomeChanged)
 }
