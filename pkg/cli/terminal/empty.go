@@ -19,6 +19,7 @@ func NotEmpty(flags *pflag.FlagSet, names ...string) {
 		flag.Value = value
 		if list, ok := value.Value.(pflag.SliceValue); ok {
 			flag.Value = notEmptyList{value, list}
+			flag.DefValue = "" // pflag knows no more that [] is no default to show
 		}
 	}
 }
