@@ -88,9 +88,9 @@ func (s Read) findAgain(t *task, memory *selector.Share, first *survey.Found) de
 	}
 }
 
-// needsConfirming reports whether something was chosen that is to be touched, or that counts as a match, and that may
-// have been used unseen: by a finding or an aggregated script, whatever lists they read. A list shows one moment, and
-// what is used may be used by an object that was created, or changed, after its own list was read.
+// needsConfirming reports whether a finding or an aggregated script chose something that is to be touched, or an
+// aggregated script something that counts as a match. What uses it may have been created, or changed, after its own
+// list was read, however few lists there are.
 func needsConfirming(t *task, in *intent) bool {
 	d := in.decision
 	aggregated := t.engine.Aggregate() != nil

@@ -120,7 +120,8 @@ func unapplied(about, plural string, c schema.Changes) (lines []Line) {
 			Message: fmt.Sprintf("%s are stored as %s, and this version of KubeCleaner stores only %s: objects may have lost fields, "+
 				"and the API server refuses our definition", plural, strings.Join(c.Stored, ", "), version),
 			WayOut: fmt.Sprintf("in this order: let only %[1]s have storage: true (kubectl edit crd %[2]s); wait a minute, until "+
-				"each API server knows it; write each object once more (kubectl get %[2]s -o json | kubectl replace -f -); forget the other version (kubectl patch crd %[2]s "+
+				"each API server knows it; write each object once more (kubectl get %[2]s -o json | kubectl replace -f -); "+
+				"forget the other version (kubectl patch crd %[2]s "+
 				"--subresource=status --type=merge -p='{\"status\":{\"storedVersions\":[\"%[1]s\"]}}'). %[3]s. Then apply the objects' own manifests again",
 				version, name, schema.WayOut),
 		})
