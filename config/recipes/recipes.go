@@ -27,8 +27,8 @@ type Recipe struct {
 	Name string
 	// Group is one of Groups.
 	Group string
-	// Finds, AlsoHits, Needs and Arm are the sections of the README, as Markdown.
-	Finds, AlsoHits, Needs, Arm string
+	// Finds, AlsoSelects, Needs and Act are the sections of the README, as Markdown.
+	Finds, AlsoSelects, Needs, Act string
 	// Cleaner is cleaner.yaml as it stands, and Readme README.md.
 	Cleaner, Readme string
 }
@@ -74,7 +74,7 @@ func read(dir fs.FS, name string) (Recipe, error) {
 		return Recipe{}, fmt.Errorf("%s/README.md: %w", name, err)
 	}
 	recipe.Cleaner, recipe.Readme = string(cleaner), string(readme)
-	for _, text := range []*string{&recipe.Finds, &recipe.AlsoHits, &recipe.Needs, &recipe.Arm} {
+	for _, text := range []*string{&recipe.Finds, &recipe.AlsoSelects, &recipe.Needs, &recipe.Act} {
 		*text = toRecipe.ReplaceAllString(toPage.ReplaceAllString(*text, "$1 ("+pages+"$2)"), "$1")
 	}
 	return recipe, nil
@@ -106,7 +106,7 @@ func parse(text string) (Recipe, error) {
 	into := []struct {
 		heading string
 		text    *string
-	}{{"Finds", &recipe.Finds}, {"May also hit", &recipe.AlsoHits}, {"Needs", &recipe.Needs}, {"Arm it", &recipe.Arm}}
+	}{{"Finds", &recipe.Finds}, {"May also select", &recipe.AlsoSelects}, {"Needs", &recipe.Needs}, {"Let it act", &recipe.Act}}
 	sections := strings.Split(body, "\n## ")
 	for i, section := range into {
 		if i >= len(sections) {
@@ -118,7 +118,7 @@ func parse(text string) (Recipe, error) {
 		}
 	}
 	if len(sections) > len(into) {
-		return recipe, fmt.Errorf("there are more sections than Finds, May also hit, Needs and Arm it")
+		return recipe, fmt.Errorf("there are more sections than Finds, May also select, Needs and Let it act")
 	}
 	return recipe, nil
 }

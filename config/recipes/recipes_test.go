@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 )
 
-const goodReadme = "# one\nGroup: unused\n\n## Finds\nWhat nobody uses. In\nall namespaces.\n\n## May also hit\nA\n\n## Needs\nB\n\n## Arm it\nC\n"
+const goodReadme = "# one\nGroup: unused\n\n## Finds\nWhat nobody uses. In\nall namespaces.\n\n## May also select\nA\n\n## Needs\nB\n\n## Let it act\nC\n"
 
 // The README of a recipe has one form, because the plugin and the docs read it.
 func TestRead(t *testing.T) {
@@ -21,7 +21,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Recipe{
-		Name: "one", Group: "unused", Finds: "What nobody uses. In\nall namespaces.", AlsoHits: "A", Needs: "B", Arm: "C",
+		Name: "one", Group: "unused", Finds: "What nobody uses. In\nall namespaces.", AlsoSelects: "A", Needs: "B", Act: "C",
 		Cleaner: "kind: Cleaner\n", Readme: goodReadme,
 	}
 	if len(all) != 1 || all[0] != want || all[0].Summary() != "What nobody uses" {
@@ -31,7 +31,7 @@ func TestRead(t *testing.T) {
 		"another name":      {"# one", "# two", `one/README.md: its first line is not "# one"`},
 		"no group":          {"Group: unused\n", "", `below the title stands no line such as "Group: unused"`},
 		"unknown group":     {"unused", "useless", "with one of unused, unhealthy, finished, time, cost, operate"},
-		"a section missing": {"\n## Arm it\nC\n", "", `the section "Arm it" is missing`},
+		"a section missing": {"\n## Let it act\nC\n", "", `the section "Let it act" is missing`},
 		"an empty section":  {"## Needs\nB\n", "## Needs\n", `section 3 must be "Needs", and have text; it is "Needs"`},
 		"another order":     {"## Finds", "## Needs", `section 1 must be "Finds", and have text; it is "Needs"`},
 		"one section more":  {"C\n", "C\n\n## More\nD\n", "there are more sections"},

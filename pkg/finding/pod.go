@@ -29,7 +29,7 @@ func podRows() []*row {
 	return []*row{
 		{
 			kind: pods, typ: v1alpha1.FindingFailed, actionable: true, body: true, ofOwned: true, look: lookFailedPod,
-			means: "it ended in failure, or was evicted, and no Job counts it; if a custom resource owns it, that may count it, so the finding is Weak",
+			means: "it failed or was evicted, and no Job needs it to count failures; the finding is Weak if a custom resource owns it, because that may count failures, too",
 		},
 		{
 			kind: pods, typ: v1alpha1.FindingFinished, actionable: true, body: true, look: lookFinishedPod,
@@ -45,8 +45,8 @@ func podRows() []*row {
 			crosses:    true,
 			reads:      []schema.GroupKind{nodes},
 			look:       lookUnhealthyPod,
-			means: "a container ran out of memory within the last day; or it has been pending for 10 minutes, no init container of it runs, and its priority is over -10; or its Node does not exist; or no " +
-				"Deployment owns it, and a container crashes, or has no image or no configuration",
+			means: "a container ran out of memory within the last day; or it has been pending for 10 minutes, no init container of it runs, and its priority is higher than -10; or its Node does not exist; or no " +
+				"Deployment owns it, and a container crashes, cannot pull its image, or lacks its configuration",
 		},
 	}
 }

@@ -121,7 +121,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		o.Note("%s", note)
 	}
 	if o.changes.act != "" && o.changes.act != string(v1alpha1.ActionScan) {
-		o.Note("its action is %s; its recipe says: %s", o.changes.act, strings.Join(strings.Fields(known[i].Arm), " "))
+		o.Note("its action is %s; its recipe says: %s", o.changes.act, strings.Join(strings.Fields(known[i].Act), " "))
 	}
 	o.Note("to see what it would find: kubectl cleaner preview -f FILE")
 	return nil

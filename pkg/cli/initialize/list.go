@@ -45,13 +45,13 @@ func read() ([]recipe, error) {
 
 // listed is what -o json prints of a recipe.
 type listed struct {
-	Name     string   `json:"name"`
-	Group    string   `json:"group"`
-	Finds    string   `json:"finds"`
-	AlsoHits string   `json:"mayAlsoHit"`
-	Needs    string   `json:"needs"`
-	Arm      string   `json:"armIt"`
-	Kinds    []string `json:"kinds"`
+	Name        string   `json:"name"`
+	Group       string   `json:"group"`
+	Finds       string   `json:"finds"`
+	AlsoSelects string   `json:"mayAlsoSelect"`
+	Needs       string   `json:"needs"`
+	Act         string   `json:"letItAct"`
+	Kinds       []string `json:"kinds"`
 }
 
 // print lists the recipes of the group that are about all words.
@@ -74,13 +74,13 @@ func (o *options) print(known []recipe, words []string) error {
 		all := make([]listed, len(shown))
 		for i, r := range shown {
 			all[i] = listed{
-				Name:     r.Name,
-				Group:    r.Group,
-				Finds:    flat(r.Finds),
-				AlsoHits: flat(r.AlsoHits),
-				Needs:    flat(r.Needs),
-				Arm:      flat(r.Arm),
-				Kinds:    r.kindNames(),
+				Name:        r.Name,
+				Group:       r.Group,
+				Finds:       flat(r.Finds),
+				AlsoSelects: flat(r.AlsoSelects),
+				Needs:       flat(r.Needs),
+				Act:         flat(r.Act),
+				Kinds:       r.kindNames(),
 			}
 		}
 		return terminal.WriteJSON(o.Out, map[string]any{"recipes": all})

@@ -32,7 +32,7 @@ var inWords = map[time.Duration][]string{
 // retimed is the recipe with texts that say the time of --for in place of those that the recipe has.
 func (c *changes) retimed(r *recipe) *recipe {
 	told := *r
-	for _, text := range []*string{&told.Finds, &told.AlsoHits, &told.Cleaner} {
+	for _, text := range []*string{&told.Finds, &told.AlsoSelects, &told.Cleaner} {
 		*text = c.reword(*text, times(r))
 	}
 	told.Cleaner = withOldLines(told.Cleaner, r.Cleaner)
@@ -121,9 +121,9 @@ func header(r *recipe, flags string) string {
 	}
 	for _, section := range [][2]string{
 		{"Finds", r.Finds},
-		{"May also hit", r.AlsoHits},
+		{"May also select", r.AlsoSelects},
 		{"Needs", r.Needs},
-		{"Arm it", r.Arm},
+		{"Let it act", r.Act},
 	} {
 		out.WriteString("#\n# " + section[0] + ":\n")
 		for line := range strings.SplitSeq(section[1], "\n") {

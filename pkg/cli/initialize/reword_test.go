@@ -34,10 +34,10 @@ func TestTextsSayTheTimeOfTheFlag(t *testing.T) {
 		if told.Finds != r.Finds {
 			reworded++
 		}
-		for _, found := range anyTime.FindAllString(told.Finds+"\n"+told.AlsoHits, -1) {
+		for _, found := range anyTime.FindAllString(told.Finds+"\n"+told.AlsoSelects, -1) {
 			found = strings.Join(strings.Fields(found), " ")
 			if found != "17 days" && !slices.Contains(others[r.Name], found) {
-				t.Errorf("%s says %q:\n%s\n%s", r.Name, found, told.Finds, told.AlsoHits)
+				t.Errorf("%s says %q:\n%s\n%s", r.Name, found, told.Finds, told.AlsoSelects)
 			}
 		}
 	}
@@ -49,11 +49,11 @@ func TestTextsSayTheTimeOfTheFlag(t *testing.T) {
 func TestReword(t *testing.T) {
 	c := changes{long: "36h"}
 	r := withSelectors(t, podSelector+"      minAgeSeconds: 604800\n")
-	r.Finds, r.AlsoHits = "Pods that are older than a\nweek, or seven days.", "What is kept for two weeks."
+	r.Finds, r.AlsoSelects = "Pods that are older than a\nweek, or seven days.", "What is kept for two weeks."
 	r.Cleaner += "    # Finds Pods that are older than a\n    # week.\n"
 	told := c.retimed(r)
-	if told.Finds != "Pods that are older than \n36 hours, or 36 hours." || told.AlsoHits != r.AlsoHits {
-		t.Errorf("%q, %q", told.Finds, told.AlsoHits)
+	if told.Finds != "Pods that are older than \n36 hours, or 36 hours." || told.AlsoSelects != r.AlsoSelects {
+		t.Errorf("%q, %q", told.Finds, told.AlsoSelects)
 	}
 	if !strings.HasSuffix(told.Cleaner, "older than \n    # 36 hours.\n") {
 		t.Errorf("%q", told.Cleaner)

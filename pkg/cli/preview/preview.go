@@ -60,7 +60,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"and changes nothing. For one object of each kind, it asks the API server with a dry run whether the change would be allowed.\n" +
 			"If the API server refuses, it asks for up to 20 objects of that kind.\n\n" +
 			"It reads the cluster with your own rights. With --as system:serviceaccount:NAMESPACE:NAME, it judges with the rights of that\n" +
-			"account, and reads only the Cleaner with yours. An occurrenceThreshold is not applied.\n\n" +
+			"account, and reads only the Cleaner with yours. It does not apply occurrenceThreshold and forSeconds.\n\n" +
 			"NAME is a Cleaner of the cluster, and SELECTOR chooses those with labels. FILE holds Cleaners: it is a file, a directory, an\n" +
 			"address (https://), or - for the standard input. With --from, the objects come from manifests, and no cluster is needed.\n\n" +
 			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.",

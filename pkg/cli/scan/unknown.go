@@ -27,8 +27,8 @@ func (r *Result) unknownSections() []unknownSection {
 		})
 	}
 	sections := []unknownSection{
-		{"Unknown", "nobody can tell whether this is true of these objects", is(false)},
-		{"Undecided", "no right is missing, but what was read does not tell whether this is true of these objects", is(true)},
+		{"Unknown", "these may be findings; what would decide it could not be read", is(false)},
+		{"Undecided", "these may be findings; everything was read, but that does not decide it", is(true)},
 	}
 	return slices.DeleteFunc(sections, func(s unknownSection) bool { return len(s.of) == 0 })
 }

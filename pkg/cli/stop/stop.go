@@ -43,7 +43,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		Short: "Stop all deletes and changes at once, in an emergency",
 		Long: "Stops the operator from deleting and changing anything, by an annotation on its namespace (" + v1alpha1.StopAnnotation + "). Within about a second\n" +
 			"no run begins another object. Until kubectl cleaner resume, runs only report, and say so. Nothing is restarted.\n\n" +
-			"It is an error if no Cleaner says within 10 seconds that acting is stopped: then the operator is in another namespace, or does not run.\n" +
+			"If there are Cleaners, and none of them says within 10 seconds that acting is stopped, that is an error: then the operator is in another namespace, or does not run.\n" +
 			"You must be allowed to patch the operator's namespace. To stop one Cleaner only, use kubectl cleaner suspend NAME.",
 		Example: "  kubectl cleaner stop\n  kubectl cleaner stop --reason 'incident 7'",
 		Args: func(cmd *cobra.Command, args []string) error {
