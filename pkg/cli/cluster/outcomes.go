@@ -39,7 +39,7 @@ func Outcomes() []v1alpha1.OutcomeResult {
 	}
 }
 
-// Rank is where an object stands. What a Scan reports although it is protected comes last: no run would touch it.
+// Rank is where an object stands. What a run reports although it is protected comes last: no run would touch it.
 func Rank(o *v1alpha1.ObjectOutcome) int {
 	outcomes := Outcomes()
 	at := slices.Index(outcomes, o.Outcome)
@@ -52,9 +52,10 @@ func Rank(o *v1alpha1.ObjectOutcome) int {
 	return at
 }
 
-// IsSpared reports whether a Scan reports an object that is protected.
+// IsSpared reports whether a run that only reports shows an object that is protected.
 func IsSpared(o *v1alpha1.ObjectOutcome) bool {
-	return o.Outcome == v1alpha1.OutcomeMatched && strings.HasPrefix(o.Reason, "protected:")
+	onlyReported := o.Outcome == v1alpha1.OutcomeMatched || o.Outcome == v1alpha1.OutcomeDryRun
+	return onlyReported && strings.HasPrefix(o.Reason, "protected:")
 }
 
 // Ending says what the outcome Terminating means for the objects of a run, and what they wait for. Empty without any.

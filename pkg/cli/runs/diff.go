@@ -243,7 +243,7 @@ func outcomeOf(o *v1alpha1.ObjectOutcome) string {
 	case o == nil:
 		return ""
 	case cluster.IsSpared(o):
-		return "Matched (protected)"
+		return string(o.Outcome) + " (protected)"
 	}
 	return string(o.Outcome)
 }

@@ -63,6 +63,7 @@ func names(list []v1alpha1.ObjectOutcome) string {
 var mixed = objects(
 	"Protected v1 ConfigMap shop/p kept",
 	"Matched v1 ConfigMap shop/spared protected: annotated cleaner/protect",
+	"DryRun v1 ConfigMap blog/spared protected: annotated cleaner/protect",
 	"Matched v1 ConfigMap shop/z unused",
 	"Matched v1 ConfigMap blog/y unused",
 	"Deleted apps/v1 Deployment shop/d unused",
@@ -75,14 +76,14 @@ func TestFilter(t *testing.T) {
 		filter filter
 		want   string
 	}{
-		"all, and protected ones last":  {filter{}, "w d y z p l spared"},
+		"all, and protected ones last":  {filter{}, "w d y z p l spared spared"},
 		"an outcome in any case":        {filter{outcomes: []string{"deleted", "DENIED"}}, "w d"},
-		"a namespace":                   {filter{namespaces: []string{"blog"}}, "y"},
+		"a namespace":                   {filter{namespaces: []string{"blog"}}, "y spared"},
 		"a kind":                        {filter{kinds: []string{"deployment"}}, "w d"},
 		"a kind of a group":             {filter{kinds: []string{"Deployment.apps"}}, "w d"},
 		"a kind of another group":       {filter{kinds: []string{"Deployment.example.com"}}, ""},
 		"all of them":                   {filter{outcomes: []string{"Matched"}, namespaces: []string{"shop"}, kinds: []string{"ConfigMap"}}, "z spared"},
-		"a kind without a group, plain": {filter{kinds: []string{"ConfigMap"}}, "y z p l spared"},
+		"a kind without a group, plain": {filter{kinds: []string{"ConfigMap"}}, "y z p l spared spared"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := names(test.filter.inOrder(mixed)); got != test.want {
@@ -102,7 +103,8 @@ func TestGroups(t *testing.T) {
 	}
 	want := []string{
 		"Denied Deployment shop 1 a webhook said no", "Deleted Deployment shop 2 2 reasons, for example: unused", "Matched ConfigMap blog 1 unused", "Matched ConfigMap shop 1 unused",
-		"Protected ConfigMap shop 1 kept", "Later ConfigMap shop 1 of a later version", "Matched ConfigMap shop 1 protected: annotated cleaner/protect",
+		"Protected ConfigMap shop 1 kept", "Later ConfigMap shop 1 of a later version",
+		"DryRun ConfigMap blog 1 protected: annotated cleaner/protect", "Matched ConfigMap shop 1 protected: annotated cleaner/protect",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
