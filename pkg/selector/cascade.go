@@ -38,10 +38,7 @@ func (r *Reader) NamespaceContent(ctx context.Context) ([]object.Kind, error) {
 		for _, version := range group.Versions {
 			gv := schema.GroupVersion{Group: group.Name, Version: version.Version}
 			served, err := r.served(ctx, gv)
-			if apiserver.IsKindAbsent(err) {
-				continue // it went away meanwhile
-			}
-			if err != nil {
+			if err != nil { // also one that went away meanwhile: another of its versions may not have been asked for yet
 				return nil, fmt.Errorf("asking what %s serves: %w", gv, err)
 			}
 			kinds = appendContent(kinds, gv, served)
@@ -88,7 +85,7 @@ func (r *Reader) Metadata(ctx context.Context, kind object.Kind, scope Scope, ea
 			return each(o)
 		})
 	}
-	if len(scope.Namespaces) >= manyNamespaces {
+	if !scope.Cluster && len(scope.Namespaces) >= manyNamespaces {
 		wanted := make(map[string]bool, len(scope.Namespaces))
 		for _, namespace := range scope.Namespaces {
 			wanted[namespace] = true
@@ -104,10 +101,8 @@ func (r *Reader) Metadata(ctx context.Context, kind object.Kind, scope Scope, ea
 		}
 	}
 	for _, path := range scope.paths(kind) {
+		// That a kind is not found does not say that it has no objects: only its version may be gone.
 		if err := list(path, each); err != nil {
-			if apiserver.IsKindAbsent(err) {
-				return nil // the kind, and with it all of its objects
-			}
 			return err
 		}
 	}

@@ -53,9 +53,9 @@ func TestNamespaceContent(t *testing.T) {
 	resource := func(name, kind, rest string) string {
 		return fmt.Sprintf(`{"name":%q,"kind":%q,"namespaced":true,"verbs":["list","delete"]%s}`, name, kind, rest)
 	}
-	resources := func(all ...string) string { return `{"resources":[` + strings.Join(all, ",") + `]}` }
+	resources := func(all ...string) string { return `{"kind":"APIResourceList","resources":[` + strings.Join(all, ",") + `]}` }
 	reader := pages{
-		"/apis": `{"groups":[
+		"/apis": `{"kind":"APIGroupList","groups":[
 			{"name":"example.com","versions":[{"version":"v2"},{"version":"v1"}],"preferredVersion":{"version":"v1"}},
 			{"name":"events.k8s.io","versions":[{"version":"v1"}],"preferredVersion":{"version":"v1"}}]}`,
 		"/api/v1": resources(resource("configmaps", "ConfigMap", ""), resource("pods", "Pod", ""), resource("pods/log", "Pod", ""),
@@ -79,6 +79,52 @@ func TestNamespaceContent(t *testing.T) {
 	}
 }
 
+// A group of which the server does not say what it serves may hold anything, and so may an answer that is another one.
+func TestNamespaceContentThatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	const groups = `{"kind":"APIGroupList","groups":[{"name":"example.com","versions":[{"version":"v1"}],"preferredVersion":{"version":"v1"}}]}`
+	const none = `{"kind":"APIResourceList","resources":[]}`
+	for name, server := range map[string]pages{
+		"a version that is not found": {"/apis": groups, "/api/v1": none},
+		"resources of a proxy":        {"/apis": groups, "/api/v1": none, "/apis/example.com/v1": `{"status":"ok"}`},
+		"groups of a proxy":           {"/apis": `{"status":"ok"}`, "/api/v1": none},
+	} {
+		if kinds, err := server.reader(t).NamespaceContent(t.Context()); err == nil {
+			t.Errorf("%s: no error, and %v", name, kinds)
+		}
+	}
+}
+
+// Dependents of a cluster-scoped owner may be in any namespace, however many namespaces have owners. That the list is
+// not found does not say that there are none.
+func TestMetadataOfTheCluster(t *testing.T) {
+	t.Parallel()
+	list := func(namespace string) string {
+		return fmt.Sprintf(`{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[{"metadata":{"namespace":%q,"name":"p","uid":"1","resourceVersion":"1"}}]}`, namespace)
+	}
+	pod := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, Resource: "pods", Namespaced: true}
+	scope := Scope{}
+	for i := range manyNamespaces {
+		scope.Namespaces = append(scope.Namespaces, fmt.Sprintf("n%02d", i))
+	}
+	server := pages{"/version": `{"major":"1","minor":"36"}`, "/api/v1/pods": list("other")}
+	for _, cluster := range []bool{true, false} {
+		scope.Cluster = cluster
+		var found []string
+		err := server.reader(t).Metadata(t.Context(), pod, scope, func(o object.Object) error {
+			found = append(found, o.Namespace)
+			return nil
+		})
+		if err != nil || cluster != (len(found) == 1) {
+			t.Errorf("of the cluster: %v; found in %v, error %v", cluster, found, err)
+		}
+	}
+	nothing := func(object.Object) error { return nil }
+	if err := (pages{"/version": `{"major":"1","minor":"36"}`}).reader(t).Metadata(t.Context(), pod, Scope{Namespaces: []string{"a"}}, nothing); err == nil {
+		t.Error("a list that is not found is no error")
+	}
+}
+
 // Owners are followed to their end, also in a circle, and not to another object of an owner's name.
 func TestAncestors(t *testing.T) {
 	t.Parallel()
@@ -89,8 +135,8 @@ func TestAncestors(t *testing.T) {
 		return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","name":%q,"uid":%q}`, name, uid)
 	}
 	reader := pages{
-		"/api/v1": `{"resources":[{"name":"configmaps","kind":"ConfigMap","namespaced":true,"verbs":["list"]}]}`,
-		"/apis":   `{"groups":[]}`,
+		"/api/v1": `{"kind":"APIResourceList","resources":[{"name":"configmaps","kind":"ConfigMap","namespaced":true,"verbs":["list"]}]}`,
+		"/apis":   `{"kind":"APIGroupList","groups":[]}`,
 		"/api/v1/namespaces/shop/configmaps/parent":   owned("parent", "2", owner("top", "3")+","+owner("replaced", "4")),
 		"/api/v1/namespaces/shop/configmaps/top":      owned("top", "3", owner("parent", "2")+","+owner("gone", "6")),
 		"/api/v1/namespaces/shop/configmaps/replaced": owned("replaced", "new", owner("never", "5")),

@@ -104,6 +104,9 @@ func (r *Reader) served(ctx context.Context, gv schema.GroupVersion) ([]metav1.A
 	if err := json.Unmarshal(body, &list); err != nil {
 		return nil, err
 	}
+	if list.Kind != "APIResourceList" { // a proxy's own answer, in which nothing would be served
+		return nil, fmt.Errorf("the answer is %q instead of an APIResourceList", list.Kind)
+	}
 	return list.APIResources, nil
 }
 
@@ -164,6 +167,9 @@ func (r *Reader) groups(ctx context.Context) ([]metav1.APIGroup, error) {
 	var list metav1.APIGroupList
 	if err := json.Unmarshal(body, &list); err != nil {
 		return nil, err
+	}
+	if list.Kind != "APIGroupList" {
+		return nil, fmt.Errorf("the answer is %q instead of an APIGroupList", list.Kind)
 	}
 	core := metav1.APIGroup{Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "v1", Version: "v1"}}}
 	core.PreferredVersion = core.Versions[0]

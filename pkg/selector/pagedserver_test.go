@@ -58,6 +58,8 @@ func (s *pagedServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case r.URL.Path == "/version":
 		return says(r, http.StatusOK, `{"major":"1","minor":"36"}`), nil
+	case r.URL.Path == "/api/v1":
+		return says(r, http.StatusOK, `{"kind":"APIResourceList"}`), nil
 	case token == "":
 		return says(r, http.StatusOK, `{"metadata":{"resourceVersion":"7","continue":"2","remainingItemCount":5},"items":[`+tenObjects(0, 5)+`]}`), nil
 	}

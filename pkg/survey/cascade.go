@@ -62,7 +62,8 @@ func readDependents(
 	ancestors := selector.NewAncestors(reader, memory)
 	for _, gvk := range cascade.Kinds {
 		kind, err := reader.Resolve(ctx, gvk)
-		if unknown := (*selector.UnknownKindError)(nil); errors.As(err, &unknown) {
+		unknown := (*selector.UnknownKindError)(nil)
+		if errors.As(err, &unknown) && isGone(ctx, reader, gvk.GroupKind()) {
 			continue // so there are none
 		}
 		if err != nil {

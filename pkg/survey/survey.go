@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -86,7 +87,7 @@ func (r *reading) list(ctx context.Context, p *pending) error {
 	list := p.list
 	elsewhere, err := p.read()
 	switch {
-	case err == nil || apiserver.IsKindAbsent(err) && r.isGone(ctx, list.Kind):
+	case err == nil || apiserver.IsKindAbsent(err) && isGone(ctx, r.reader, list.Kind.GroupKind()):
 		return nil
 	case r.observer.Unread != nil:
 		if failed := r.observer.Unread(list, err, elsewhere); failed != nil {
@@ -133,12 +134,12 @@ func namespaceOf(list finding.List, namespace string) string {
 
 // isGone reports whether a kind went away since it was said to be served, and all its objects with it. That its list is
 // not found does not say so: only its version may be gone, or who answers for it may not be who serves it.
-func (r *reading) isGone(ctx context.Context, kind object.Kind) bool {
-	now, err := r.reader.Catalog(ctx)
+func isGone(ctx context.Context, reader *selector.Reader, kind schema.GroupKind) bool {
+	now, err := reader.Catalog(ctx)
 	if err != nil || now.Unserved[kind.Group] != nil {
 		return false
 	}
-	return !slices.ContainsFunc(now.Kinds, func(k object.Kind) bool { return k.GroupKind() == kind.GroupKind() })
+	return !slices.ContainsFunc(now.Kinds, func(k object.Kind) bool { return k.GroupKind() == kind })
 }
 
 // askFor asks for the objects of a list.

@@ -132,7 +132,7 @@ func (d *Cluster) groups() metav1.APIGroupList {
 		}
 		byName[gv.Group].Versions = append(byName[gv.Group].Versions, version)
 	}
-	list := metav1.APIGroupList{Groups: []metav1.APIGroup{}}
+	list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList"}, Groups: []metav1.APIGroup{}}
 	for _, group := range byName {
 		list.Groups = append(list.Groups, *group)
 	}
@@ -141,7 +141,9 @@ func (d *Cluster) groups() metav1.APIGroupList {
 }
 
 func resources(gv schema.GroupVersion, kinds map[string]*servedKind) metav1.APIResourceList {
-	list := metav1.APIResourceList{GroupVersion: gv.String(), APIResources: []metav1.APIResource{}}
+	list := metav1.APIResourceList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList"}, GroupVersion: gv.String(), APIResources: []metav1.APIResource{},
+	}
 	for _, kind := range kinds {
 		list.APIResources = append(list.APIResources, metav1.APIResource{
 			Name: kind.Resource, Kind: kind.Kind.Kind, Namespaced: kind.Namespaced, Verbs: metav1.Verbs{"get", "list", "delete"},
