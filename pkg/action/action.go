@@ -31,6 +31,17 @@ type Actor struct {
 	client rest.Interface
 	flow   *flow
 	final  func(error) bool
+	permit Permit
+}
+
+// Permit allows an object to be touched for some time. A request may have to wait, for example until the API server is
+// back, and what was right before may not be right any more.
+type Permit interface {
+	// IsValid reports whether a request may be sent now. It is quick.
+	IsValid() bool
+	// Renew finds out whether the object may be touched still, which may take long. why says why it is left alone. An
+	// error says that nobody can know.
+	Renew(ctx context.Context) (why string, err error)
 }
 
 // NewActor returns an Actor whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor
@@ -41,6 +52,13 @@ func NewActor(client rest.Interface) *Actor { return &Actor{client: client} }
 // final reports whether an error forbids the run any further request.
 func (a *Actor) ForRun(clk clock.PassiveClock, final func(error) bool) *Actor {
 	return &Actor{client: a.client, flow: newFlow(clk), final: final}
+}
+
+// While returns the Actor of one object, which is changed only while the permit is valid.
+func (a *Actor) While(permit Permit) *Actor {
+	one := *a
+	one.permit = permit
+	return &one
 }
 
 // Delete deletes the object of a verdict. An object that is gone already is a success.

@@ -62,6 +62,7 @@ func (f *flow) pass(ctx context.Context, request func() error) error {
 	err = request()
 	took := f.clock.Since(sent)
 	switch {
+	case isUnsent(err): // the server was not asked
 	case isBusy(err):
 		report = func(l *limit) { l.refused(number) }
 	case !isUnclear(err):

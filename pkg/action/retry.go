@@ -4,6 +4,7 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -54,6 +55,9 @@ func isNothing(err error) bool {
 	return isConflict(err) || isBusy(err) || isUndone(err) || isUnsent(err)
 }
 
+// errExpired is why a request was not sent: its permit is not valid any more.
+var errExpired = errors.New("it waited for too long")
+
 // persist makes an attempt that is made again while it may be otherwise next time.
 func (a *Actor) persist(once attempt) attempt {
 	failed := 0
@@ -61,6 +65,16 @@ func (a *Actor) persist(once attempt) attempt {
 	return func(ctx context.Context, o object.Object, patch object.JSON) (v1alpha1.OutcomeResult, string, error) {
 		for {
 			result, detail, err := once(ctx, o, patch)
+			if errors.Is(err, errExpired) {
+				why, unknown := a.permit.Renew(ctx)
+				switch {
+				case unknown != nil:
+					return "", "", cmp.Or[error](whyUndone(lost), &unsentError{unknown})
+				case why != "":
+					return v1alpha1.OutcomeChanged, why, nil
+				}
+				continue
+			}
 			if isUnsent(err) && lost != nil { // the time before it was sent
 				err = lost
 			}

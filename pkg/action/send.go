@@ -29,7 +29,7 @@ const (
 // somebody else's doing.
 func (a *Actor) send(ctx context.Context, request *rest.Request) (answer []byte, code int, err error) {
 	for {
-		answer, code, err = a.do(ctx, requestTimeout, request)
+		answer, code, err = a.do(ctx, requestTimeout, request, a.permit)
 		if !isBusy(err) || !waited(ctx, pause(err)) {
 			return answer, code, err
 		}
@@ -61,9 +61,9 @@ func (a *Actor) Live(ctx context.Context, o object.Object) (*object.Object, erro
 
 // read reads an object once, also when the run was stopped: what is in hand is finished.
 func (a *Actor) read(ctx context.Context, o object.Object) (*object.Object, error) {
-	body, _, err := a.do(ctx, readTimeout, a.client.Get().AbsPath(o.Path()))
+	body, _, err := a.do(ctx, readTimeout, a.client.Get().AbsPath(o.Path()), nil)
 	if isUnsent(err) {
-		body, _, err = a.do(context.WithoutCancel(ctx), readTimeout, a.client.Get().AbsPath(o.Path()))
+		body, _, err = a.do(context.WithoutCancel(ctx), readTimeout, a.client.Get().AbsPath(o.Path()), nil)
 	}
 	if err != nil {
 		return nil, err
@@ -81,12 +81,16 @@ func (a *Actor) do(
 	ctx context.Context,
 	timeout time.Duration,
 	request *rest.Request,
+	permit Permit,
 ) (answer []byte, code int, err error) {
 	err = fault.Logged(ctx, func() error {
 		if err := apiserver.CheckPath(request.URL().Path); err != nil {
 			return err
 		}
 		return a.flow.pass(ctx, func() (err error) {
+			if permit != nil && !permit.IsValid() { // it waited for too long until it could pass
+				return &unsentError{errExpired}
+			}
 			bounded, cancel := inHand(ctx, timeout)
 			defer cancel()
 			result := request.MaxRetries(0).Do(bounded).StatusCode(&code)

@@ -73,6 +73,35 @@ func (d *Decision) Enter(ctx context.Context, c stage.Candidate) (leave func(), 
 	}
 }
 
+// Hold is what a candidate has on a decision while it is touched. No new decision is made until it leaves.
+type Hold struct {
+	decision *Decision
+	of       stage.Candidate
+	leave    func()
+}
+
+// Hold returns the Hold of a candidate. It holds nothing until it is renewed.
+func (d *Decision) Hold(c stage.Candidate) *Hold { return &Hold{decision: d, of: c} }
+
+// IsValid reports whether the decision is young enough still to touch the candidate because of it.
+func (h *Hold) IsValid() bool { return h.leave != nil && h.decision.isFresh() }
+
+// Renew asks the latest decision, which is made anew if it is too old. why says why the candidate is left alone. Then,
+// and after an error, nothing is held.
+func (h *Hold) Renew(ctx context.Context) (why string, err error) {
+	h.Leave()
+	h.leave, why, err = h.decision.Enter(ctx, h.of)
+	return why, err
+}
+
+// Leave lets go of the decision.
+func (h *Hold) Leave() {
+	if h.leave != nil {
+		h.leave()
+		h.leave = nil
+	}
+}
+
 func (d *Decision) isFresh() bool { return d.left != nil && d.clock.Since(d.ended) <= maxAge }
 
 // again decides once more, unless somebody else just did.

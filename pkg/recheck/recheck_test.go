@@ -105,3 +105,38 @@ func TestWhileTouching(t *testing.T) {
 	leave()
 	<-done
 }
+
+// TestHold: a candidate that was held for more than a minute is decided on again, also while another one is held.
+func TestHold(t *testing.T) {
+	clk, decided := clocktesting.NewFakeClock(time.Unix(0, 0)), 0
+	d := New(clk, func(context.Context) (Left, error) { decided++; return leavesKeep, nil }, func(stage.Candidate) string { return "" })
+	first, second := d.Hold(keep), d.Hold(take)
+	if first.IsValid() {
+		t.Error("it is valid before it holds anything")
+	}
+	for _, hold := range []*Hold{first, second} {
+		if why, err := hold.Renew(t.Context()); why != "" || err != nil || !hold.IsValid() {
+			t.Fatalf("%q %v", why, err)
+		}
+	}
+	clk.Step(maxAge + time.Second)
+	if first.IsValid() || second.IsValid() {
+		t.Error("they are valid after more than a minute")
+	}
+	renewed := make(chan string)
+	go func() {
+		why, err := first.Renew(t.Context())
+		if err != nil {
+			why = err.Error()
+		}
+		renewed <- why
+	}()
+	if why, err := second.Renew(t.Context()); why != "" || err != nil || !second.IsValid() {
+		t.Errorf("%q %v", why, err)
+	}
+	if why := <-renewed; why != "it is used by now" || decided != 1 || first.IsValid() {
+		t.Errorf("%q, after %d decisions", why, decided)
+	}
+	second.Leave()
+	second.Leave() // again: nothing
+}

@@ -104,21 +104,23 @@ func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict stage
 	if r := a.guards.against(verdict); r != nil {
 		return settledBy(verdict, r)
 	}
+	actor := a.task.who.Actor
 	if a.reread != nil {
-		leave, why, err := a.reread.Enter(ctx, verdict.Candidate)
-		switch {
+		hold := a.reread.Hold(verdict.Candidate)
+		defer hold.Leave()
+		switch why, err := hold.Renew(ctx); {
 		case err != nil:
 			return stage.Outcome{Verdict: verdict, Err: err}
 		case why != "":
 			return settledBy(verdict, &ruling{result: v1alpha1.OutcomeChanged, detail: why})
 		}
-		defer leave()
+		actor = actor.While(hold)
 	}
 	switch again := a.again(victim); a.task.action {
 	case v1alpha1.ActionTransform:
-		return a.task.who.Actor.Transform(ctx, verdict, victim.Patch, again)
+		return actor.Transform(ctx, verdict, victim.Patch, again)
 	case v1alpha1.ActionDelete:
-		return a.task.who.Actor.Delete(ctx, verdict, a.task.cleaner.Spec.DeleteOptions, again)
+		return actor.Delete(ctx, verdict, a.task.cleaner.Spec.DeleteOptions, again)
 	}
 	// Nothing is ever deleted because nothing else was asked for.
 	return action.Failed(
