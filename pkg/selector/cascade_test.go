@@ -53,7 +53,9 @@ func TestNamespaceContent(t *testing.T) {
 	resource := func(name, kind, rest string) string {
 		return fmt.Sprintf(`{"name":%q,"kind":%q,"namespaced":true,"verbs":["list","delete"]%s}`, name, kind, rest)
 	}
-	resources := func(all ...string) string { return `{"kind":"APIResourceList","resources":[` + strings.Join(all, ",") + `]}` }
+	resources := func(all ...string) string {
+		return `{"kind":"APIResourceList","resources":[` + strings.Join(all, ",") + `]}`
+	}
 	reader := pages{
 		"/apis": `{"kind":"APIGroupList","groups":[
 			{"name":"example.com","versions":[{"version":"v2"},{"version":"v1"}],"preferredVersion":{"version":"v1"}},
