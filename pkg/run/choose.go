@@ -5,6 +5,7 @@ package run
 
 import (
 	"context"
+	"errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -37,6 +38,8 @@ func (Judge) choose(ctx context.Context, t *task, v *view) choice {
 	selector.Call(t.observer.Chooses)
 	if c.matched, c.scriptFault = t.engine.Pick(ctx, v.marks, v.mask); c.scriptFault != nil {
 		c.matched, c.incomplete = &stage.Verdicts{}, c.scriptFault
+	} else if t.acts() && c.matched.Len() > 0 { // what uses these objects may be where nothing was looked for
+		c.incomplete = errors.Join(v.inNoNamespace()...)
 	}
 	return c
 }

@@ -135,13 +135,21 @@ func waitingWords(d *decision) string {
 	return fmt.Sprintf(" %d more matched, but %s.", d.waiting, by)
 }
 
+// inNoNamespace names the selectors whose namespaceSelector matches no namespace.
+func (v *view) inNoNamespace() (errs []error) {
+	for i, selection := range v.selections {
+		if selection.Err == nil && !selection.Scope.Cluster && len(selection.Scope.Namespaces) == 0 {
+			errs = append(errs, fmt.Errorf("resourceSelectors[%d].namespaceSelector matches no namespace", i))
+		}
+	}
+	return errs
+}
+
 // emptyScopeWords names the selectors that looked in no namespace.
 func emptyScopeWords(v *view) string {
 	text := ""
-	for i, selection := range v.selections {
-		if !selection.Scope.Cluster && len(selection.Scope.Namespaces) == 0 {
-			text += fmt.Sprintf(" resourceSelectors[%d].namespaceSelector matches no namespace.", i)
-		}
+	for _, err := range v.inNoNamespace() {
+		text += " " + err.Error() + "."
 	}
 	for _, words := range v.emptyScopes {
 		text += " " + words

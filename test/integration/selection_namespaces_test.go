@@ -182,6 +182,25 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 0 objects matched; 0 deleted. resourceSelectors[0]: there is no namespace "+absent+": correct it, or remove the selector.")
 }
 
+// TestNamespaceSelectorThatMatchesNothing hides the users of what an aggregated script chooses. That is no matter where it chooses nothing.
+func TestNamespaceSelectorThatMatchesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	b.configMap("used")
+	b.pod("user", "used")
+	inNone := kind("", "v1", "Pod", "")
+	inNone.NamespaceSelector = "kubernetes.io/metadata.name=" + b.namespace + "x"
+	both := selecting(kind("", "v1", "ConfigMap", b.namespace), inNone)
+	const words = "resourceSelectors[1].namespaceSelector matches no namespace"
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan, both, aggregated(unusedConfigMaps))), v1alpha1.ReasonCompleted, "1 of 1 object matched. "+words+".")
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, both, aggregated(unusedConfigMaps)))
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: "+words)
+	b.wantUntouched()
+	run = b.run(b.cleaner(v1alpha1.ActionDelete, both, aggregated(`function evaluate() return {resources = {}} end`)))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 1 object matched; 0 deleted. "+words+".")
+}
+
 // TestNamespaceThatCannotBeLookedFor is not taken for one that is there: nothing is touched, and a Scan says it.
 func TestNamespaceThatCannotBeLookedFor(t *testing.T) {
 	t.Parallel()
