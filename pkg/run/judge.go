@@ -49,6 +49,7 @@ func (s Judge) judge(ctx context.Context, t *task, c choice) *decision {
 	case d.limit != nil:
 		d.leaveAlone(d.limit.Error())
 	default:
+		d.incomplete = t.engine.Memory.Act(d.acting())
 		d.spare()
 		d.change(ctx, t)
 		d.keepToChanges(t)

@@ -39,6 +39,8 @@ type situation struct {
 	cascade guard.Cascade
 	// own are the reasons for which objects are protected by what they are themselves, by name.
 	own map[string]string
+	// taken is how much memory the run has taken so far, in bytes.
+	taken int
 	// plan is the approved plan that the run carries out. Nil when it carries out none.
 	plan *journal.Plan
 }
@@ -72,8 +74,9 @@ func (s *situation) decide() *decision {
 		}
 		s.view.matched.Add(v)
 	}
-	e, err := engine.Open(cleaner, sandbox.New(sandbox.Config{}), (*selector.Budget)(nil).Share(), nil, nil, sandbox.Options{})
-	if err != nil {
+	memory := (*selector.Budget)(nil).Share()
+	e, err := engine.Open(cleaner, sandbox.New(sandbox.Config{}), memory, nil, nil, sandbox.Options{})
+	if err := errors.Join(err, memory.Take(s.taken)); err != nil {
 		s.t.Fatal(err)
 	}
 	t := &task{cleaner: cleaner, action: s.action, record: &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "now"}}, engine: e, plan: s.plan}
@@ -120,6 +123,14 @@ func TestJudge(t *testing.T) {
 		"nothing is read, for a Scan": {
 			func(s *situation) { s.view.unread, s.action = boom, v1alpha1.ActionScan },
 			allPlanned, "boom", "", 0,
+		},
+		"there is no memory for the outcomes": {
+			func(s *situation) { s.taken = selector.DefaultMaxMemory },
+			allPlanned, "", "", 0,
+		},
+		"there is no memory for the outcomes, nor for a small run": {
+			func(s *situation) { s.taken = selector.DefaultMaxMemory + 1<<20 },
+			all("NotActed", notActedDetail), "the 3 objects that it would touch are too many: they take more than 256 MiB of memory", "", 0,
 		},
 		"one is protected": {
 			func(s *situation) { s.own = map[string]string{"b": "it is precious"} },

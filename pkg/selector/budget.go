@@ -63,6 +63,18 @@ func (s *Share) Patch(number, bytes int) error {
 	return nil
 }
 
+// actedOnSize is what a run keeps of each object that it touches, besides what it selected: its names, its outcome, of
+// which there are several at times, and its places in the intent and in the record. In bytes, from the sizes of these.
+const actedOnSize = 1000
+
+// Act takes what a run keeps of so many objects while it touches them.
+func (s *Share) Act(number int64) error {
+	if err := s.add(actedOnSize * number); err != nil {
+		return fmt.Errorf("the %d objects that it would touch are too many: %w", number, err)
+	}
+	return nil
+}
+
 // Intent takes what a run that was taken over keeps of an object that it was going to touch: the number-th.
 func (s *Share) Intent(number, bytes int) error {
 	if err := s.add(int64(candidateSize + bytes)); err != nil {
