@@ -199,6 +199,9 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 			live.DeepCopyInto(run)
 			return ErrTaken
 		case !apierrors.IsConflict(err) && tries == 1:
+			if live.ResourceVersion != run.ResourceVersion { // then the write cannot take place any more
+				run.ObjectMeta, run.Status.Phase, run.Status.Attempts = live.ObjectMeta, live.Status.Phase, live.Status.Attempts
+			}
 			return err
 		case !apierrors.IsConflict(err), tries == conflictTries:
 			return errors.Join(errUnclear, err)

@@ -30,6 +30,16 @@ func (j *Journal) TakeOver(ctx context.Context, run *v1alpha1.CleanerRun) error 
 	}))
 }
 
+// NotTried takes back the attempt that TakeOver counted: the operator stops, or the API server does not answer. That
+// says nothing of the run.
+func (j *Journal) NotTried(ctx context.Context, run *v1alpha1.CleanerRun) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
+	defer cancel()
+	attempts := max(1, run.Status.Attempts-1)
+	return wrap("taking back an attempt of CleanerRun "+run.Name, j.changeIfSame(ctx, run,
+		func(status *v1alpha1.CleanerRunStatus) { status.Attempts = attempts }))
+}
+
 // Resume opens the ledger of a run that was taken over: what the run was going to touch, and what is known to have
 // become of it, by place in the intent. keep is asked for the bytes of the number-th victim.
 func (j *Journal) Resume(

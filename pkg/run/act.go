@@ -72,6 +72,9 @@ func (s Act) actOn(ctx context.Context, t *task, in *intent, out *outcomes) {
 		t.request.Lighten()
 	}
 	namespaces, err := namespacesOf(ctx, s.Operator, namespacesIn(in.victims)) // once more, after the intent
+	if out.left = s.isStopping(ctx); out.left {
+		return
+	}
 	if err != nil {
 		out.fault = err
 		out.list = in.settle(ctx, out.list, in.whyNotActed(nil))
@@ -111,6 +114,12 @@ func (s Act) actOn(ctx context.Context, t *task, in *intent, out *outcomes) {
 	default:
 		out.list = in.settle(ctx, out.list, interruptedBy(out.stopped))
 	}
+}
+
+// isStopping reports whether the operator stops: the next leader finishes the run.
+func (s Act) isStopping(ctx context.Context) bool {
+	stopped := context.Cause(ctx)
+	return stopped != nil && errors.Is(stopped, s.Stopping)
 }
 
 // whyNotActed is the ruling on what was going to be touched, and was not.

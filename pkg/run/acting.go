@@ -153,13 +153,8 @@ func settledBy(verdict stage.Verdict, r *ruling) stage.Outcome {
 func (s Act) judgeAgain(t *task, in *intent) func(journal.Victim) action.Again {
 	return func(victim journal.Victim) action.Again {
 		return func(ctx context.Context, live object.Object) (stage.Verdict, object.JSON, error) {
-			before := victim.Candidate
-			next := stage.Verdict{
-				Candidate: stage.Candidate{
-					Object: live, Selector: before.Selector, Message: before.Message, VolumeBytes: before.VolumeBytes,
-				},
-				Act: true,
-			}
+			next := stage.Verdict{Candidate: victim.Candidate, Act: true}
+			next.Object = live
 			r, err := s.rejudge(ctx, t, in.decision.view, in.decision.cascade, &next)
 			if err != nil || r != nil {
 				return withRuling(next, r), nil, err
@@ -188,13 +183,9 @@ func (s Act) judgeAgain(t *task, in *intent) func(journal.Victim) action.Again {
 }
 
 // rejudge judges a live object anew, and says why it is left alone, if it is. It gives the verdict its new message.
-func (s Act) rejudge(
-	ctx context.Context,
-	t *task,
-	v *view,
-	cascade *guard.Cascade,
-	next *stage.Verdict,
-) (*ruling, error) {
+func (s Act) rejudge(ctx context.Context, t *task, v *view, cascade *guard.Cascade, next *stage.Verdict) (
+	*ruling, error,
+) {
 	changed := func(detail string) *ruling {
 		return &ruling{result: v1alpha1.OutcomeChanged, detail: detail}
 	}

@@ -40,6 +40,9 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 	confirmed := *in
 	confirmed.counts = maps.Clone(in.counts)
 	left, err := decide(ctx, confirmed.counts)
+	if confirmed.left = r.Act.isStopping(ctx); confirmed.left {
+		return &confirmed
+	}
 	if err != nil {
 		return in.unconfirmed(err, scriptFault)
 	}

@@ -22,10 +22,7 @@ import (
 // startProgress begins to count, and to write from time to time into the record how far the run has come. The run does
 // not care whether that succeeds.
 func (s Record) startProgress(
-	ctx context.Context,
-	record *v1alpha1.CleanerRun,
-	stage metrics.Stage,
-	total int,
+	ctx context.Context, record *v1alpha1.CleanerRun, stage metrics.Stage, total int,
 ) *progress.Meter {
 	holder := journal.HolderOf(record)
 	return progress.Start(ctx, s.Clock, progress.Hooks{

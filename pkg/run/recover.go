@@ -79,6 +79,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	defer memory.Release()
 	left, err := r.Record.resume(running, record, memory)
 	if err != nil && apiserver.MayPass(err) {
+		err = errors.Join(err, r.Record.Journal.NotTried(ctx, record))
 		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
 		return
 	}

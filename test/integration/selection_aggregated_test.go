@@ -4,8 +4,10 @@
 package integration
 
 import (
+	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/executor"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -222,6 +225,32 @@ func TestWhatIsNotChosenAgain(t *testing.T) {
 	must(t, b.user.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "user"}}, client.GracePeriodSeconds(0)))
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 more matched, but not yet in enough consecutive runs")
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
+}
+
+// TestStopInTheSecondDecision: an operator that stops leaves the run to the next one, as at any other time.
+func TestStopInTheSecondDecision(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("unused")
+	c := b.cleaner(v1alpha1.ActionDelete, aggregated(unusedConfigMaps), selecting(kind("", "v1", "ConfigMap", b.namespace)))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	lists := 0
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/"+b.namespace+"/configmaps") {
+			if lists++; lists == 2 {
+				cancel(executor.ErrStopping)
+			}
+		}
+		return nil, nil
+	})
+	b.runWith(ctx, c)
+	var records v1alpha1.CleanerRunList
+	must(t, b.user.List(t.Context(), &records, client.MatchingLabels{v1alpha1.CleanerLabel: string(c.UID)}))
+	if len(records.Items) != 1 || records.Items[0].Status.Phase != v1alpha1.RunExecuting || lists != 2 {
+		t.Fatalf("after %d lists there are %+v", lists, records.Items)
+	}
+	b.wantNames("unused")
 }
 
 // needsMuch is an aggregated script that needs more memory than a small process has, and chooses the first object.
