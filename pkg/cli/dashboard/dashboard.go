@@ -5,6 +5,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -47,8 +48,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd.Flags().IntVar(&o.port, "port", 0, "the port on this computer; 0 means any free one")
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the namespace whose findings are shown first (default: the whole cluster)")
 	cluster.BindAllNamespaces(cmd.Flags(), "show the findings of the whole cluster first, which is the default")
-	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", cluster.DefaultOperatorNamespace,
-		"the operator's namespace")
+	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", "",
+		"the operator's namespace (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
@@ -68,11 +69,12 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listening on port %d of this computer: %w", o.port, err)
 	}
+	operator := cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
 	address, ticket := listener.Addr().String(), rand.Text()
 	_, port, _ := net.SplitHostPort(address)
 	server := dashboard.NewHTTP(dashboard.New(dashboard.Options{
 		Mode: dashboard.ModeLocal, Cluster: config, Hosts: []string{address, "localhost:" + port}, Ticket: ticket,
-		Namespace: o.namespace, OperatorNamespace: o.operatorNamespace, Version: o.Version, Scripts: o.Scripts, Files: files,
+		Namespace: o.namespace, OperatorNamespace: operator, Version: o.Version, Scripts: o.Scripts, Files: files,
 		Now: o.Now, Log: logr.Discard(),
 	}).Handler())
 	o.tellAway(ctx, config)
