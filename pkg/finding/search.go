@@ -51,14 +51,8 @@ func (f *Finder) searchFor(r *row) *search {
 	}
 	kinds := f.sourcesOf(r)
 	s := &search{unread: f.unreadUsers(kinds, r.kind)}
-	switch f.searches[r] = s; {
-	case r.kind == volumes, r.named && !f.served[r.kind].Namespaced:
-		s.unreadTexts = f.unreadAnywhere(f.textsFor(r)...)
-	case r.isReadable(): // those that can name one in a text are read anyway
-		s.unreadTexts = f.unreadOf(r.annotated()...)
-	case r.typ == v1alpha1.FindingIdle:
-		s.unreadTexts = slices.DeleteFunc(f.unreadOf(f.textsFor(r)...), f.isElsewhere)
-	}
+	s.unreadTexts = f.unreadTextsFor(r)
+	f.searches[r] = s
 	var last schema.GroupKind
 	for _, kind := range kinds {
 		if _, served := f.served[kind]; served {
@@ -70,6 +64,22 @@ func (f *Finder) searchFor(r *row) *search {
 		s.inVain = fmt.Sprintf("no %s names it", last.Kind)
 	}
 	return s
+}
+
+// unreadTextsFor are the kinds in whose texts the names of a row's objects may stand, and that could not be read.
+func (f *Finder) unreadTextsFor(r *row) []Unread {
+	annotated := r.annotated()
+	kinds := uniqueKinds(f.textsFor(r), annotated)
+	namesNone := func(u Unread) bool { return f.isElsewhere(u) && !slices.Contains(annotated, u.Kind) }
+	switch {
+	case r.kind == volumes, r.named && !f.served[r.kind].Namespaced:
+		return f.unreadAnywhere(kinds...)
+	case r.named:
+		return slices.DeleteFunc(f.unreadUsers(kinds, r.kind), namesNone)
+	case r.typ == v1alpha1.FindingIdle:
+		return slices.DeleteFunc(f.unreadOf(kinds...), namesNone)
+	}
+	return nil
 }
 
 // DeclaredIn is the group of a kind that stands for the references that users declare, where these could not be read.
