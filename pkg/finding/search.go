@@ -85,8 +85,10 @@ func (f *Finder) unreadTextsFor(r *row) []Unread {
 // DeclaredIn is the group of a kind that stands for the references that users declare, where these could not be read.
 const DeclaredIn = "kubecleaner-references"
 
-// isElsewhere reports whether what could not be read is certainly no object of a namespace that users keep things in.
+// isElsewhere reports whether what could not be read certainly has nothing to do with objects of a namespace that users
+// keep things in: volumes, and other kinds of Kubernetes itself that are cluster-scoped. Custom resources may.
 func (f *Finder) isElsewhere(unread Unread) bool {
 	kind, served := f.served[unread.Kind]
-	return served && !kind.Namespaced || unread.Kind.Group == DeclaredIn
+	isOfCluster := served && !kind.Namespaced && !slices.Contains(f.Table.CustomKinds(), unread.Kind)
+	return isOfCluster || unread.Kind.Group == DeclaredIn
 }
