@@ -68,6 +68,10 @@ func TestDetails(t *testing.T) {
 		"a Deployment at zero of which nobody knows since when": {
 			of("apps/v1 Deployment shop/a", "", zero, "status: {conditions: [{type: Progressing, lastUpdateTime: '2026-01-15T00:00:00Z'}]}"), "Certain: it has no replicas, and nothing scales it up",
 		},
+		"a Pod that does not start on its Node": {
+			of("v1 Pod shop/a", "creationTimestamp: '2026-01-01T00:00:00Z'", "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'True', lastTransitionTime: '2026-02-01T00:00:00Z'}]}"),
+			"Certain, since 2026-02-01: it has been pending for too long",
+		},
 		"a Pod that misses a key": {
 			of("v1 Pod shop/a", "", "status: {phase: Pending, containerStatuses: [{name: a, state: {waiting: {reason: CreateContainerConfigError, message: \"couldn't find key b in ConfigMap shop/c\"}}}]}"),
 			"Certain: container a waits: CreateContainerConfigError: couldn't find key b in ConfigMap shop/c",
