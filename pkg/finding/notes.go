@@ -102,15 +102,25 @@ func (n *notes) autoscaler(o *object.Parts) {
 	}
 }
 
-// scaledObject takes note of what KEDA scales: to zero, unless it says otherwise.
+// scaledObject takes note of what KEDA scales: to zero, unless it says otherwise, or holds there while it is paused.
 func (n *notes) scaledObject(o *object.Parts) {
 	spec := o.At("spec")
+	if paused := annotation(o, kedaPaused); paused != "" && paused != "false" || annotation(o, kedaPausedAt) != "" {
+		n.scaled[targetOf(o, spec.Field("scaleTargetRef"))] = true
+		return
+	}
 	if least := spec.Field("minReplicaCount").String(); least != "" && least != "0" &&
 		spec.Field("idleReplicaCount").String() != "0" {
 		return
 	}
 	n.scaled[targetOf(o, spec.Field("scaleTargetRef"))] = true
 }
+
+// The annotations by which KEDA stops to scale: as it is, and with so many replicas.
+const (
+	kedaPaused   = "autoscaling.keda.sh/paused"
+	kedaPausedAt = "autoscaling.keda.sh/paused-replicas"
+)
 
 // rollout takes note of the Deployment whose template it takes, and which is at zero for that.
 func (n *notes) rollout(o *object.Parts) {
