@@ -179,6 +179,13 @@ IngressClass left Cascading
 IngressClass old Unused
 VolumeSnapshotClass old Unused`,
 	},
+	"the only class of snapshots of a driver": {
+		cluster: cluster(of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass only", "", "driver: one.example.com"),
+			of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass said", "labels: {kor/used: 'false'}", "driver: said.example.com"),
+			of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass main", "annotations: {snapshot.storage.kubernetes.io/is-default-class: 'true'}", "driver: two.example.com"),
+			of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass other", "", "driver: two.example.com")),
+		want: "VolumeSnapshotClass only Unused weak\nVolumeSnapshotClass other Unused\nVolumeSnapshotClass said Unused",
+	},
 	"the snapshot class that a class of storage names for Kasten": {
 		cluster: cluster(of("storage.k8s.io/v1 StorageClass old", "annotations: {k10.kasten.io/volume-snapshot-class: kasten}"), of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass kasten", "")),
 		want:    "VolumeSnapshotClass kasten Cascading\nStorageClass old Unused",

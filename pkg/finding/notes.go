@@ -41,6 +41,8 @@ type notes struct {
 	awaited map[string]bool
 	// retained are claims whose volumes stay when they are deleted.
 	retained map[graph.Name]bool
+	// snapshotters are the names of the classes of snapshots, by their drivers.
+	snapshotters map[string]map[string]bool
 	// faulty are Deployments of which a Pod does not run, and why.
 	faulty map[graph.Name]string
 	// held are what those Pods of Deployments request whose containers wait, by the names of the Pods.
@@ -61,6 +63,7 @@ func newNotes() notes {
 		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
 		queued: map[graph.Name]bool{}, meshed: map[string]bool{}, waited: map[[2]string]bool{},
 		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, retained: map[graph.Name]bool{},
+		snapshotters: map[string]map[string]bool{},
 	}
 }
 
