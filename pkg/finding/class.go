@@ -94,7 +94,8 @@ func lookSnapshotClass(f *Finder, o *object.Parts) *candidate {
 // judgeSnapshotClass doubts that a class is unused which is the only one of its driver, or which Velero may take.
 func judgeSnapshotClass(f *Finder, c *candidate) *Finding {
 	found := judgeNamed(f, c)
-	if found == nil || found.Type != v1alpha1.FindingUnused || found.Confidence != v1alpha1.ConfidenceLikely || c.reported {
+	if found == nil || found.Type != v1alpha1.FindingUnused || c.reported ||
+		found.Confidence != v1alpha1.ConfidenceLikely {
 		return found
 	}
 	driver := c.names[0].Name.Name
@@ -103,7 +104,8 @@ func judgeSnapshotClass(f *Finder, c *candidate) *Finding {
 	case slices.ContainsFunc(f.Served, isVelero), f.Unserved[velero] != nil:
 		found.Reason += ", but Velero may choose it by its driver " + driver
 	case len(f.snapshotters[driver]) == 1:
-		found.Reason += ", but it is the only class of its driver " + driver + ", and what makes snapshots may choose it by that"
+		found.Reason += ", but it is the only class of its driver " + driver +
+			", and what makes snapshots may choose it by that"
 	default:
 		return found
 	}

@@ -74,8 +74,8 @@ func (f *Finding) NotReadable() []Unread {
 }
 
 // IsSinceProved reports whether the object has had the whole finding since Since. What is unused or idle is so by other
-// objects, too: that no Pod uses a claim, or that a workload was scaled to zero, says nothing of what named it or scaled
-// it until today. A CronJob that fails is found some periods after Since.
+// objects, too: that no Pod uses a claim, or that a workload was scaled to zero, says nothing of what named it or
+// scaled it until today. A CronJob that fails is found some periods after Since.
 func (f *Finding) IsSinceProved() bool {
 	switch {
 	case f.Since.IsZero():
