@@ -31,8 +31,11 @@ func classRows() (all []*row) {
 		class := namedRow(kind)
 		class.means = "nothing names it, and it is not the default class"
 		class.look = lookClass
-		if kind == storageClasses {
+		switch kind {
+		case storageClasses:
 			class.body, class.look, class.judge = true, lookStorageClass, judgeStorageClass
+		case snapshotClasses:
+			class.body, class.look, class.judge = true, lookSnapshotClass, judgeSnapshotClass
 		}
 		all = append(all, class)
 	}
@@ -72,3 +75,42 @@ func judgeStorageClass(f *Finder, c *candidate) *Finding {
 	}
 	return found
 }
+
+// lookSnapshotClass takes note of the driver of each class: what makes snapshots may look for a class of that.
+func lookSnapshotClass(f *Finder, o *object.Parts) *candidate {
+	driver := o.At("driver").Text()
+	if f.snapshotters[driver] == nil {
+		f.snapshotters[driver] = map[string]bool{}
+	}
+	f.snapshotters[driver][strings.Clone(o.Name)] = true
+	f.bytes += int64(96 + len(driver) + len(o.Name))
+	c := lookClass(f, o)
+	if c != nil {
+		c.names = []graph.User{{Name: graph.Name{GroupKind: drivers, Name: driver}}}
+	}
+	return c
+}
+
+// judgeSnapshotClass doubts that a class is unused which is the only one of its driver, or which Velero may take.
+func judgeSnapshotClass(f *Finder, c *candidate) *Finding {
+	found := judgeNamed(f, c)
+	if found == nil || found.Type != v1alpha1.FindingUnused || c.reported ||
+		found.Confidence != v1alpha1.ConfidenceLikely {
+		return found
+	}
+	driver := c.names[0].Name.Name
+	isVelero := func(kind object.Kind) bool { return kind.Group == velero }
+	switch {
+	case slices.ContainsFunc(f.Served, isVelero), f.Unserved[velero] != nil:
+		found.Reason += ", but Velero may choose it by its driver " + driver
+	case len(f.snapshotters[driver]) == 1:
+		found.Reason += ", but it is the only class of its driver " + driver +
+			", and what makes snapshots may choose it by that"
+	default:
+		return found
+	}
+	found.Confidence = v1alpha1.ConfidenceWeak
+	return found
+}
+
+const velero = "velero.io"

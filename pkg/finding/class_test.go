@@ -57,3 +57,15 @@ const idleSet = `apiVersion: apps/v1
 kind: StatefulSet
 metadata: {name: db, namespace: shop}
 spec: {replicas: 0, template: {spec: {containers: []}}, volumeClaimTemplates: [{metadata: {name: d}, spec: {storageClassName: a}}]}`
+
+// Where Velero runs, it may take any class of snapshots by its driver.
+func TestSnapshotClassesOfVelero(t *testing.T) {
+	t.Parallel()
+	const classes = "snapshot.storage.k8s.io/v1 VolumeSnapshotClass "
+	options := finding.Options{Table: tableOf(t), Served: append(served(t), kindOf(t, "velero.io/v1", "Backup")), Now: now}
+	s := scenario{cluster: cluster(of(classes+"a", "", "driver: one.example.com"), of(classes+"b", "", "driver: one.example.com"))}
+	want := "VolumeSnapshotClass a Unused weak\nVolumeSnapshotClass b Unused weak"
+	if got := lines(findWith(t, s, options)); got != want {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}

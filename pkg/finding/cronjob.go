@@ -25,11 +25,7 @@ func lookFailingCronJob(f *Finder, o *object.Parts) *candidate {
 	if spec.Field("suspend").String() == "true" || scheduled.IsZero() || since.IsZero() || !scheduled.After(since) {
 		return nil
 	}
-	text := spec.Field("schedule").Text()
-	if zone := spec.Field("timeZone").Text(); zone != "" {
-		text = "CRON_TZ=" + zone + " " + text
-	}
-	schedule, err := parseCron(text)
+	schedule, err := scheduleOf(spec)
 	if err != nil {
 		return nil // nobody knows what its periods are
 	}
@@ -61,6 +57,33 @@ func hadToSucceedSince(o *object.Parts) time.Time {
 		}
 	}
 	return since
+}
+
+// succeededByHand reports whether a suspended CronJob had a success that its schedule does not explain: the Jobs that
+// people make from it by hand may be gone, but its status has them. Where nobody knows since when it is suspended, one
+// that was scheduled succeeds before it is scheduled again.
+func succeededByHand(o *object.Parts) bool {
+	success, suspended := timeAt(o.At("status", "lastSuccessfulTime")), changedAt(o, "suspend")
+	scheduled := timeAt(o.At("status", "lastScheduleTime"))
+	switch {
+	case success.IsZero():
+		return false
+	case scheduled.IsZero():
+		return true
+	case !suspended.IsZero():
+		return success.After(suspended)
+	}
+	schedule, err := scheduleOf(o.At("spec"))
+	return err != nil || success.After(schedule.Next(scheduled))
+}
+
+// scheduleOf is the schedule of a CronJob.
+func scheduleOf(spec object.JSON) (cron.Schedule, error) {
+	text := spec.Field("schedule").Text()
+	if zone := spec.Field("timeZone").Text(); zone != "" {
+		text = "CRON_TZ=" + zone + " " + text
+	}
+	return parseCron(text)
 }
 
 // parseCron reads a schedule. The parser panics at some texts.

@@ -68,6 +68,10 @@ func TestDetails(t *testing.T) {
 		"a Deployment at zero of which nobody knows since when": {
 			of("apps/v1 Deployment shop/a", "", zero, "status: {conditions: [{type: Progressing, lastUpdateTime: '2026-01-15T00:00:00Z'}]}"), "Certain: it has no replicas, and nothing scales it up",
 		},
+		"a Pod that does not start on its Node": {
+			of("v1 Pod shop/a", "creationTimestamp: '2026-01-01T00:00:00Z'", "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'True', lastTransitionTime: '2026-02-01T00:00:00Z'}]}"),
+			"Certain, since 2026-02-01: it has been pending for too long",
+		},
 		"a Pod that misses a key": {
 			of("v1 Pod shop/a", "", "status: {phase: Pending, containerStatuses: [{name: a, state: {waiting: {reason: CreateContainerConfigError, message: \"couldn't find key b in ConfigMap shop/c\"}}}]}"),
 			"Certain: container a waits: CreateContainerConfigError: couldn't find key b in ConfigMap shop/c",
@@ -236,7 +240,7 @@ func TestWantedLists(t *testing.T) {
 		"classes":         {finding.Want{Kind: gk("StorageClass.storage.k8s.io"), Type: v1alpha1.FindingUnused}, "StorageClass everywhere; PersistentVolumeClaim everywhere; StatefulSet everywhere", "Event Node"},
 		"Namespaces":      {finding.Want{Kind: gk("Namespace"), Type: v1alpha1.FindingUnused}, "Namespace; Pod metadata everywhere; Widget metadata everywhere; Secret metadata everywhere", "Event Node EndpointSlice"},
 		"autoscalers":     {finding.Want{Kind: gk("HorizontalPodAutoscaler.autoscaling"), Type: v1alpha1.FindingUnused}, "HorizontalPodAutoscaler; Deployment; Pod", "Node Secret"},
-		"what cascades":   {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingCascading}, "ConfigMap metadata everywhere; Pod; ScaledObject", "Event Node"},
+		"what cascades":   {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingCascading}, "ConfigMap metadata everywhere; Pod; ScaledObject everywhere", "Event Node"},
 		"workloads":       {finding.Want{Kind: gk("Deployment.apps"), Type: v1alpha1.FindingIdle}, "Deployment; HorizontalPodAutoscaler; ScaledObject; SleepInfo metadata; Pod", "Node Secret"},
 		"Pods that ended": {finding.Want{Kind: gk("Pod"), Type: v1alpha1.FindingFailed}, "Pod", "Node ConfigMap"},
 	} {
@@ -387,7 +391,27 @@ func TestWantedFindsTheSame(t *testing.T) {
 					t.Errorf("%s: found:\n%s\n\nof all are so:\n%s", typ, got, want)
 				}
 			}
+			testEachKind(t, s, all)
 		})
+	}
+}
+
+// testEachKind wants the findings of one type of one kind, and nothing else: then less is read.
+func testEachKind(t *testing.T, s scenario, all []*finding.Finding) {
+	t.Helper()
+	wanted := map[finding.Want][]*finding.Finding{}
+	for _, f := range all {
+		want := finding.Want{Kind: f.Kind.GroupKind(), Type: f.Type}
+		wanted[want] = append(wanted[want], f)
+	}
+	for want, of := range wanted {
+		if want.Type == v1alpha1.FindingCascading { // it is not looked for what else is idle then
+			continue
+		}
+		options := finding.Options{Table: tableOf(t), Served: served(t), Now: now, Wanted: []finding.Want{want}}
+		if got, same := lines(findWith(t, s, options)), lines(of); got != same {
+			t.Errorf("%s %s alone: found:\n%s\n\nof all are so:\n%s", want.Kind, want.Type, got, same)
+		}
 	}
 }
 

@@ -104,6 +104,9 @@ var readingLabels = []string{
 	"controller.devfile.io/devworkspace_pvc_type",
 	"controller.devfile.io/devworkspace_id",
 	"istio/multiCluster",
+	"kiali.io/multiCluster",
+	"multicluster.linkerd.io/cluster-name",
+	"kargo.akuity.io/cred-type",
 	"workflows.argoproj.io/configmap-type",
 	// What tools outside of the cluster keep in it: the state of what they have applied.
 	"tfstate",

@@ -37,7 +37,8 @@ type Finding struct {
 	Reason string
 	// Users are who uses it of a Cascading finding, and what it names in vain of a Dangling one.
 	Users []graph.User
-	// Since is the earliest time that the API server knows it to be so. Zero where nobody knows.
+	// Since is the earliest time that the API server knows it to be so, or a part of it: see IsSinceProved. Zero where
+	// nobody knows.
 	Since time.Time
 	// Searched is how many kinds were searched for users.
 	Searched int
@@ -70,6 +71,23 @@ type Unread struct {
 // NotReadable are the sources that could not be read. There may be none of what is unknown: then no right would help.
 func (f *Finding) NotReadable() []Unread {
 	return slices.DeleteFunc(slices.Clone(f.Unknown), func(u Unread) bool { return u.Kind.Kind == "" })
+}
+
+// IsSinceProved reports whether the object has had the whole finding since Since. What is unused or idle is so by other
+// objects, too: that no Pod uses a claim, or that a workload was scaled to zero, says nothing of what named it or
+// scaled it until today. A CronJob that fails is found some periods after Since.
+func (f *Finding) IsSinceProved() bool {
+	switch {
+	case f.Since.IsZero():
+		return false
+	case f.Type == v1alpha1.FindingUnused:
+		return f.Kind.GroupKind() == volumes
+	case f.Type == v1alpha1.FindingUnhealthy:
+		return f.Kind.GroupKind() != cronJobs
+	}
+	return !slices.Contains([]v1alpha1.FindingType{
+		v1alpha1.FindingIdle, v1alpha1.FindingCascading, v1alpha1.FindingDangling,
+	}, f.Type)
 }
 
 // String names the object.

@@ -180,13 +180,17 @@ func lookSuspendedCronJob(_ *Finder, o *object.Parts) *candidate {
 	if o.At("spec", "suspend").String() != "true" || graph.IsPaused(o) {
 		return nil
 	}
-	c := suspended(changedAt(o, "suspend"))
+	c, byHand := suspended(changedAt(o, "suspend")), succeededByHand(o)
 	decide := c.decide
 	c.decide = func(f *Finder, found Finding) *Finding {
 		if f.byHand[nameOf(&found)] {
 			return nil
 		}
 		idle := unlessUnread(decide(f, found), f.unreadOf(jobs), "people make Jobs from it by hand")
+		if byHand && idle != nil && len(idle.Unknown) == 0 {
+			idle.Confidence = v1alpha1.ConfidenceWeak
+			idle.Reason += ", but it succeeded after that: people may make Jobs from it by hand"
+		}
 		f.doubtIdle(idle)
 		return idle
 	}

@@ -72,9 +72,8 @@ func leadsNowhere(c *candidate, all []*candidate) bool {
 }
 
 // judge says what was found of a candidate. A text in which its name stands makes any row unsure, and texts that could
-// not be read make it unknown: those of volumes and classes, which a backup or a custom resource may name, and of what
-// is idle, which something in its namespace may scale up. The others are unknown then anyway, or found by other
-// evidence, such as that a target does not exist.
+// not be read make unknown what nothing names, and what is idle, which something in its namespace may scale up. The
+// others are found by other evidence, such as that a target does not exist.
 func (f *Finder) judge(c *candidate) *Finding {
 	found := f.judgeByRow(c)
 	if found == nil || !c.row.heedsTexts() || c.reported || len(found.Unknown) > 0 ||

@@ -37,6 +37,25 @@ Secret shop/login Unused weak
 Secret team/login Unused
 ServiceAccount shop/robot Unused weak`,
 	},
+	"names of Roles and accounts in the texts of workloads and Ingresses": {
+		cluster: cluster(of(rbac+"Role shop/granted-later", ""), of(rbac+"Role shop/unused-role", ""), of("v1 ServiceAccount shop/proxy-user", ""),
+			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [--role=granted-later]}]}}}"),
+			of("networking.k8s.io/v1 Ingress shop/web", "annotations: {example.com/account: proxy-user}", "spec: {defaultBackend: {service: {name: web}}}"),
+			of("v1 Service shop/web", "", "spec: {type: ExternalName, externalName: example.com}")),
+		want: `
+ServiceAccount shop/proxy-user Unused weak
+Role shop/granted-later Unused weak
+Role shop/unused-role Unused`,
+	},
+	"texts that may not be read make a Role unknown": {
+		cluster: cluster(of(rbac+"Role shop/a", ""), of("v1 ServiceAccount shop/robot", "")), unread: []string{"Ingress"},
+		want: `
+ServiceAccount shop/robot Unused unknown
+Role shop/a Unused unknown`,
+	},
+	"the texts of volumes name no Role": {
+		cluster: cluster(of(rbac+"Role shop/a", "")), unread: []string{"PersistentVolume", "StorageClass"}, want: "Role shop/a Unused",
+	},
 	"the data of ConfigMaps that may not be read": {
 		cluster: cluster(of("v1 Secret shop/login", ""), of("v1 ConfigMap shop/a", "")), unread: []string{"ConfigMap"},
 		want: "Secret shop/login Unused weak",
@@ -159,6 +178,13 @@ Ingress shop/gone Unused
 IngressClass left Cascading
 IngressClass old Unused
 VolumeSnapshotClass old Unused`,
+	},
+	"the only class of snapshots of a driver": {
+		cluster: cluster(of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass only", "", "driver: one.example.com"),
+			of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass said", "labels: {kor/used: 'false'}", "driver: said.example.com"),
+			of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass main", "annotations: {snapshot.storage.kubernetes.io/is-default-class: 'true'}", "driver: two.example.com"),
+			of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass other", "", "driver: two.example.com")),
+		want: "VolumeSnapshotClass only Unused weak\nVolumeSnapshotClass other Unused\nVolumeSnapshotClass said Unused",
 	},
 	"the snapshot class that a class of storage names for Kasten": {
 		cluster: cluster(of("storage.k8s.io/v1 StorageClass old", "annotations: {k10.kasten.io/volume-snapshot-class: kasten}"), of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass kasten", "")),

@@ -41,6 +41,8 @@ type notes struct {
 	awaited map[string]bool
 	// retained are claims whose volumes stay when they are deleted.
 	retained map[graph.Name]bool
+	// snapshotters are the names of the classes of snapshots, by their drivers.
+	snapshotters map[string]map[string]bool
 	// faulty are Deployments of which a Pod does not run, and why.
 	faulty map[graph.Name]string
 	// held are what those Pods of Deployments request whose containers wait, by the names of the Pods.
@@ -61,6 +63,7 @@ func newNotes() notes {
 		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
 		queued: map[graph.Name]bool{}, meshed: map[string]bool{}, waited: map[[2]string]bool{},
 		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, retained: map[graph.Name]bool{},
+		snapshotters: map[string]map[string]bool{},
 	}
 }
 
@@ -102,15 +105,25 @@ func (n *notes) autoscaler(o *object.Parts) {
 	}
 }
 
-// scaledObject takes note of what KEDA scales: to zero, unless it says otherwise.
+// scaledObject takes note of what KEDA scales: to zero, unless it says otherwise, or holds there while it is paused.
 func (n *notes) scaledObject(o *object.Parts) {
 	spec := o.At("spec")
+	if paused := annotation(o, kedaPaused); paused != "" && paused != "false" || annotation(o, kedaPausedAt) != "" {
+		n.scaled[targetOf(o, spec.Field("scaleTargetRef"))] = true
+		return
+	}
 	if least := spec.Field("minReplicaCount").String(); least != "" && least != "0" &&
 		spec.Field("idleReplicaCount").String() != "0" {
 		return
 	}
 	n.scaled[targetOf(o, spec.Field("scaleTargetRef"))] = true
 }
+
+// The annotations by which KEDA stops to scale: as it is, and with so many replicas.
+const (
+	kedaPaused   = "autoscaling.keda.sh/paused"
+	kedaPausedAt = "autoscaling.keda.sh/paused-replicas"
+)
 
 // rollout takes note of the Deployment whose template it takes, and which is at zero for that.
 func (n *notes) rollout(o *object.Parts) {

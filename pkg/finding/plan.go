@@ -38,14 +38,14 @@ func (f *Finder) needs() needs {
 	for _, r := range f.rows {
 		// What is cluster-scoped may be used in any namespace.
 		crosses := r.kind != anyKind && (r.crosses || !f.served[r.kind].Namespaced)
+		n.add(n.sources, f.textsFor(r), crosses)
 		if r.named {
-			sources := f.Table.NamedBy(r.kind)
+			sources := uniqueKinds(f.Table.NamedBy(r.kind), f.textsFor(r))
 			n.add(n.sources, sources, crosses)
 			for _, source := range sources {
 				n.everywhere[source] = n.everywhere[source] || f.Table.NamesElsewhere(source, r.kind)
 			}
 		}
-		n.add(n.sources, f.textsFor(r), crosses)
 		if r.pods {
 			n.selective[r.kind] = true
 			n.add(n.sources, f.Table.PodKinds(), crosses)

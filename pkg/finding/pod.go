@@ -223,9 +223,16 @@ func lookPending(f *Finder, o *object.Parts) *candidate {
 		return nil
 	}
 	since, reason := o.Created, "it has been pending for too long"
-	if scheduled := conditionOf(o, "PodScheduled"); scheduled.Field("status").Text() == "False" {
-		since = timeAt(scheduled.Field("lastTransitionTime"))
+	scheduled := conditionOf(o, "PodScheduled")
+	switch scheduled.Field("status").Text() {
+	case "False":
+		if scheduled.Field("reason").Text() == "SchedulingGated" { // it has no gates any more, and was just let in
+			return nil
+		}
 		reason = "no Node takes it: " + scheduled.Field("message").Text()
+		since = timeAt(scheduled.Field("lastTransitionTime"))
+	case "True":
+		since = timeAt(scheduled.Field("lastTransitionTime"))
 	}
 	if since.IsZero() || f.Now.Sub(since) < pendingFor {
 		return nil

@@ -46,6 +46,26 @@ ConfigMap trivy/trivy-operator-policies-config Unused weak
 Secret board/kubernetes-dashboard-csrf Unused weak
 Secret trivy/trivy-operator Unused weak`,
 	},
+	"certificates and settings that well-known software reads by names of its own": {
+		cluster: cluster(of("v1 Secret knative-serving/webhook-certs", ""), of("v1 Secret knative-serving/serving-certs-ctrl-ca", ""), of("v1 Secret knative-eventing/eventing-webhook-certs", ""),
+			of("v1 Secret knative-eventing/inmemorychannel-webhook-certs", ""), of("v1 Secret shop/webhook-certs", ""), of("v1 Secret longhorn-system/longhorn-webhook-ca", ""),
+			of("v1 ConfigMap longhorn-system/longhorn-default-resource", ""), of("v1 ConfigMap kube-system/kubevip", ""), of("v1 Secret kube-system/cilium-ca", "")),
+		want: `
+ConfigMap kube-system/kubevip Unused weak
+ConfigMap longhorn-system/longhorn-default-resource Unused weak
+Secret knative-eventing/eventing-webhook-certs Unused weak
+Secret knative-eventing/inmemorychannel-webhook-certs Unused weak
+Secret knative-serving/serving-certs-ctrl-ca Unused weak
+Secret knative-serving/webhook-certs Unused weak
+Secret kube-system/cilium-ca Unused weak
+Secret longhorn-system/longhorn-webhook-ca Unused weak
+Secret shop/webhook-certs Unused`,
+	},
+	"Secrets that are found by their labels": {
+		cluster: cluster(of("v1 Secret linkerd-multicluster/cluster-credentials-west", "labels: {multicluster.linkerd.io/cluster-name: west}"),
+			of("v1 Secret shop/git", "labels: {kargo.akuity.io/cred-type: git}"), of("v1 Secret istio-system/west", "labels: {kiali.io/multiCluster: 'true'}"), of("v1 Secret shop/other", "")),
+		want: "Secret shop/other Unused",
+	},
 	"what well-known software reads by a label, or in its namespace": {
 		cluster: cluster(of("v1 Secret shop/ca", "labels: {konghq.com/ca-cert: 'true'}"), of("v1 Secret shop/key", "labels: {konghq.com/credential: key-auth}"), of("v1 Secret shop/other", "labels: {konghq.com/other: a}"),
 			of("v1 ConfigMap shop/policy", "labels: {openpolicyagent.org/policy: rego}"), of("v1 ConfigMap shop/rego", "labels: {openpolicyagent.org/data: opa}"),

@@ -51,14 +51,8 @@ func (f *Finder) searchFor(r *row) *search {
 	}
 	kinds := f.sourcesOf(r)
 	s := &search{unread: f.unreadUsers(kinds, r.kind)}
-	switch f.searches[r] = s; {
-	case r.kind == volumes, r.named && !f.served[r.kind].Namespaced:
-		s.unreadTexts = f.unreadAnywhere(f.textsFor(r)...)
-	case r.isReadable(): // those that can name one in a text are read anyway
-		s.unreadTexts = f.unreadOf(r.annotated()...)
-	case r.typ == v1alpha1.FindingIdle:
-		s.unreadTexts = slices.DeleteFunc(f.unreadOf(f.textsFor(r)...), f.isElsewhere)
-	}
+	s.unreadTexts = f.unreadTextsFor(r)
+	f.searches[r] = s
 	var last schema.GroupKind
 	for _, kind := range kinds {
 		if _, served := f.served[kind]; served {
@@ -72,11 +66,29 @@ func (f *Finder) searchFor(r *row) *search {
 	return s
 }
 
+// unreadTextsFor are the kinds in whose texts the names of a row's objects may stand, and that could not be read.
+func (f *Finder) unreadTextsFor(r *row) []Unread {
+	annotated := r.annotated()
+	kinds := uniqueKinds(f.textsFor(r), annotated)
+	namesNone := func(u Unread) bool { return f.isElsewhere(u) && !slices.Contains(annotated, u.Kind) }
+	switch {
+	case r.kind == volumes, r.named && !f.served[r.kind].Namespaced:
+		return f.unreadAnywhere(kinds...)
+	case r.named:
+		return slices.DeleteFunc(f.unreadUsers(kinds, r.kind), namesNone)
+	case r.typ == v1alpha1.FindingIdle:
+		return slices.DeleteFunc(f.unreadOf(kinds...), namesNone)
+	}
+	return nil
+}
+
 // DeclaredIn is the group of a kind that stands for the references that users declare, where these could not be read.
 const DeclaredIn = "kubecleaner-references"
 
-// isElsewhere reports whether what could not be read is certainly no object of a namespace that users keep things in.
+// isElsewhere reports whether what could not be read certainly has nothing to do with objects of a namespace that users
+// keep things in: volumes, and other kinds of Kubernetes itself that are cluster-scoped. Custom resources may.
 func (f *Finder) isElsewhere(unread Unread) bool {
 	kind, served := f.served[unread.Kind]
-	return served && !kind.Namespaced || unread.Kind.Group == DeclaredIn
+	isOfCluster := served && !kind.Namespaced && !slices.Contains(f.Table.CustomKinds(), unread.Kind)
+	return isOfCluster || unread.Kind.Group == DeclaredIn
 }

@@ -123,11 +123,14 @@ Pod shop/oom Unhealthy`,
 			of("v1 Pod shop/pending", "creationTimestamp: "+ago(time.Hour), "status: {phase: Pending}"),
 			of("v1 Pod shop/new", "creationTimestamp: "+ago(time.Minute), "status: {phase: Pending}"),
 			of("v1 Pod shop/since", "creationTimestamp: "+ago(time.Hour), "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', lastTransitionTime: "+ago(time.Minute)+"}]}"),
+			of("v1 Pod shop/admitted", "creationTimestamp: "+ago(time.Hour), "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: SchedulingGated, lastTransitionTime: "+ago(time.Hour)+"}]}"),
+			of("v1 Pod shop/scheduled", "creationTimestamp: "+ago(time.Hour), "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'True', lastTransitionTime: "+ago(time.Minute)+"}]}"),
+			of("v1 Pod shop/not-started", "creationTimestamp: "+ago(time.Hour), "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'True', lastTransitionTime: "+ago(20*time.Minute)+"}]}"),
 			of("v1 Pod shop/gated", "creationTimestamp: "+ago(time.Hour), "spec: {schedulingGates: [{name: a}]}", "status: {phase: Pending}"),
 			of("v1 Pod shop/unknown", "", "status: {phase: Unknown}"),
 			of("v1 Pod shop/lost", "", "spec: {nodeName: gone}", "status: {phase: Running}"),
 			of("v1 Pod shop/fine", "", "spec: {nodeName: n1}", "status: {phase: Running}")),
-		want: "Pod shop/lost Unhealthy\nPod shop/pending Unhealthy\nPod shop/unknown Unhealthy",
+		want: "Pod shop/lost Unhealthy\nPod shop/not-started Unhealthy\nPod shop/pending Unhealthy\nPod shop/unknown Unhealthy",
 	},
 	"a Node that may not be read is not lost": {
 		cluster: of("v1 Pod shop/a", "", "spec: {nodeName: n1}", "status: {phase: Running}"), unread: []string{"Node"},
@@ -170,6 +173,20 @@ var jobScenarios = map[string]scenario{
 			of("batch/v1 CronJob shop/asleep", "annotations: {downscaler/original-replicas: '1'}", "spec: {suspend: true}"),
 			of("batch/v1 CronJob shop/resumed-tomorrow", "annotations: {previous-suspend: 'false'}", "spec: {suspend: true}")),
 	},
+	"suspended CronJobs that people ran by hand, of which no Job is left": {
+		cluster: cluster(
+			of("batch/v1 CronJob shop/after-it-was-suspended", writtenSuspend(40*time.Hour), "spec: {suspend: true, schedule: '@monthly'}", "status: {lastScheduleTime: "+ago(50*time.Hour)+", lastSuccessfulTime: "+ago(9*time.Hour)+"}"),
+			of("batch/v1 CronJob shop/after-a-period", "", "spec: {suspend: true, schedule: '@hourly'}", "status: {lastScheduleTime: "+ago(50*time.Hour)+", lastSuccessfulTime: "+ago(9*time.Hour)+"}"),
+			of("batch/v1 CronJob shop/never-scheduled", "", "spec: {suspend: true, schedule: '@hourly'}", "status: {lastSuccessfulTime: "+ago(9*time.Hour)+"}"),
+			of("batch/v1 CronJob shop/by-schedule", "", "spec: {suspend: true, schedule: '@daily'}", "status: {lastScheduleTime: "+ago(60*time.Hour)+", lastSuccessfulTime: "+ago(59*time.Hour)+"}"),
+			of("batch/v1 CronJob shop/long-by-schedule", writtenSuspend(40*time.Hour), "spec: {suspend: true, schedule: '@hourly'}", "status: {lastScheduleTime: "+ago(50*time.Hour)+", lastSuccessfulTime: "+ago(45*time.Hour)+"}")),
+		want: `
+CronJob shop/after-a-period Idle weak
+CronJob shop/after-it-was-suspended Idle weak
+CronJob shop/by-schedule Idle
+CronJob shop/long-by-schedule Idle
+CronJob shop/never-scheduled Idle weak`,
+	},
 	"CronJobs of which nobody can tell whether they sleep": {
 		cluster: cluster(of("batch/v1 CronJob shop/suspended", "", "spec: {suspend: true}"),
 			of("batch/v1 Job shop/suspended", "", "spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}")),
@@ -185,4 +202,9 @@ var jobScenarios = map[string]scenario{
 			of("batch/v1 CronJob shop/odd", "creationTimestamp: "+ago(90*time.Hour), "spec: {schedule: 'TZ='}", "status: {lastScheduleTime: "+ago(time.Hour)+"}")),
 		want: "CronJob shop/fails Unhealthy\nCronJob shop/never Unhealthy\nCronJob shop/suspended Idle",
 	},
+}
+
+// writtenSuspend is the record that somebody wrote spec.suspend.
+func writtenSuspend(before time.Duration) string {
+	return "managedFields: [{manager: kubectl, time: " + ago(before) + `, fieldsV1: {"f:spec": {"f:suspend": {}}}}]`
 }

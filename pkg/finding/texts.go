@@ -78,10 +78,10 @@ func (r *row) heedsTexts() bool {
 	return isUse && r.actionable && r.kind != namespaces
 }
 
-// textsFor are the kinds that are read because the names of a row's objects may stand in their texts. Where users are
-// searched for in a namespace, those that can name one are read anyway.
+// textsFor are the kinds that are read because the names of a row's objects may stand in their texts: all of them, as a
+// scan of everything reads them.
 func (f *Finder) textsFor(r *row) []schema.GroupKind {
-	if !r.heedsTexts() || r.named && f.served[r.kind].Namespaced {
+	if !r.heedsTexts() {
 		return nil
 	}
 	return f.Table.TextKinds()

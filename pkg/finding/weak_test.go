@@ -179,3 +179,21 @@ func TestSourcesAreWhatWasCounted(t *testing.T) {
 		}
 	}
 }
+
+// A custom resource of the whole cluster may name a workload that something scales up. A volume does not.
+func TestIdleWithoutClusterScopedTexts(t *testing.T) {
+	t.Parallel()
+	issuer := kindOf(t, "cert-manager.io/v1", "ClusterIssuer")
+	issuer.Namespaced = false
+	for unread, want := range map[string]string{
+		"ClusterIssuer":    "Deployment shop/a Idle unknown",
+		"PersistentVolume": "Deployment shop/a Idle",
+		"StorageClass":     "Deployment shop/a Idle",
+	} {
+		options := finding.Options{Table: tableOf(t), Served: append(served(t), issuer), Now: now}
+		s := scenario{cluster: of("apps/v1 Deployment shop/a", "", zero), unread: []string{unread}}
+		if got := lines(findWith(t, s, options)); got != want {
+			t.Errorf("without %s, found %q, want %q", unread, got, want)
+		}
+	}
+}

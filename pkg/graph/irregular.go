@@ -84,6 +84,10 @@ var irregular = map[schema.GroupKind]irregularity{
 	{Group: "external-secrets.io", Kind: "ClusterSecretStore"}: remoteStores,
 	{Group: "argoproj.io", Kind: "AppProject"}:                 projects,
 	pushKind: {names: []schema.GroupKind{secretKind}, about: "`spec.selector.secret.selector` chooses Secrets by their labels"},
+	groupKind: {
+		names: []schema.GroupKind{claimKind},
+		about: "`spec.source.selector` chooses PersistentVolumeClaims by their labels",
+	},
 	bundleKind: {
 		names: []schema.GroupKind{configMapKind, secretKind},
 		about: "`spec.sources[].configMap.selector` and `spec.sources[].secret.selector` choose ConfigMaps and Secrets by their labels, in any namespace",

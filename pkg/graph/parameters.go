@@ -24,6 +24,7 @@ var (
 
 	pushKind   = schema.GroupKind{Group: "external-secrets.io", Kind: "PushSecret"}
 	bundleKind = schema.GroupKind{Group: "trust.cert-manager.io", Kind: "Bundle"}
+	groupKind  = schema.GroupKind{Group: "groupsnapshot.storage.k8s.io", Kind: "VolumeGroupSnapshot"}
 )
 
 // parameterKinds are the kinds of parameters that are looked for. Others belong to a custom resource of the policy's
@@ -55,6 +56,7 @@ func ChoosesByLabels(kind schema.GroupKind) bool {
 	return slices.Contains(
 		[]schema.GroupKind{
 			validatingPolicyKind, mutatingPolicyKind, validatingBindingKind, mutatingBindingKind, pushKind, bundleKind,
+			groupKind,
 		},
 		kind,
 	)
@@ -81,6 +83,10 @@ func (p *parameters) add(o *object.Parts) (bytes int64) {
 		p.forget(name)
 		at := choice{by: name, path: "spec.selector.secret.selector", kind: secretKind, namespace: o.Namespace}
 		return p.choose(at, o.At("spec", "selector", "secret", "selector"))
+	case groupKind:
+		p.forget(name)
+		at := choice{by: name, path: "spec.source.selector", kind: claimKind, namespace: o.Namespace}
+		return p.choose(at, o.At("spec", "source", "selector"))
 	case bundleKind:
 		p.forget(name)
 		for from := range o.At("spec", "sources").Elements() {
@@ -126,11 +132,12 @@ func (p *parameters) choose(c choice, selector object.JSON) (bytes int64) {
 // strengthFor is how sure it is that a choice is for objects of a kind. Empty when it is not.
 func (p *parameters) strengthFor(c *choice, kind schema.GroupKind) Strength {
 	said, known := p.kinds[c.policy]
+	isParameter := slices.Contains(parameterKinds, kind)
 	if c.kind.Kind != "" {
-		said, known = c.kind, true
+		said, known, isParameter = c.kind, true, true
 	}
 	switch {
-	case known && said != kind, !slices.Contains(parameterKinds, kind):
+	case known && said != kind, !isParameter:
 		return ""
 	case !known, c.selector.Empty(): // an empty selector means none in particular
 		return Reads

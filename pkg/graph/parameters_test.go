@@ -68,7 +68,17 @@ spec: {policyName: gone, paramRef: {namespace: lost, selector: {matchLabels: {a:
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicyBinding
 metadata: {name: unreadable}
-spec: {policyName: of-secrets, paramRef: {namespace: odd, selector: {matchExpressions: [{key: a, operator: Unheard}]}}}`
+spec: {policyName: of-secrets, paramRef: {namespace: odd, selector: {matchExpressions: [{key: a, operator: Unheard}]}}}
+---
+apiVersion: groupsnapshot.storage.k8s.io/v1beta1
+kind: VolumeGroupSnapshot
+metadata: {namespace: db, name: nightly}
+spec: {source: {selector: {matchLabels: {group: db}}}}
+---
+apiVersion: groupsnapshot.storage.k8s.io/v1beta1
+kind: VolumeGroupSnapshot
+metadata: {namespace: all, name: nightly}
+spec: {source: {selector: {}}}`
 
 // A binding of an admission policy chooses the objects of its policy's kind that have the labels, in its namespace, and no others.
 func TestParameters(t *testing.T) {
@@ -92,6 +102,12 @@ func TestParameters(t *testing.T) {
 		"Secret lost/b":       {`{}`, ""},
 		"Secret odd/a":        {`{}`, "read"},
 		"ServiceAccount odd/": {`{}`, ""},
+
+		"PersistentVolumeClaim db/a":    {`{group: db}`, "used"},
+		"PersistentVolumeClaim db/b":    {`{group: web}`, ""},
+		"PersistentVolumeClaim all/a":   {`{}`, "read"},
+		"PersistentVolumeClaim rules/a": {`{limits: "yes", group: db}`, ""},
+		"ConfigMap db/a":                {`{group: db}`, ""},
 	} {
 		table, err := BuiltIn()
 		if err != nil {

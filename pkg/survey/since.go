@@ -15,13 +15,13 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
-// since is the first time from which on each run found an object so, or an earlier one that the API server knows of.
+// since is the first time from which on each run found an object so, or an earlier one that the API server proves.
 func (f *Found) since(uid types.UID, found *finding.Finding) time.Time {
 	since := f.now
 	if counted := Counted(f.counts, uid, found); !counted.IsZero() {
 		since = counted
 	}
-	if !found.Since.IsZero() && found.Since.Before(since) {
+	if found.IsSinceProved() && found.Since.Before(since) {
 		since = found.Since
 	}
 	return since

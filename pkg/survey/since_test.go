@@ -27,21 +27,21 @@ func TestSince(t *testing.T) {
 	const found, unknown, weak, unasked, used = 'f', 'u', 'w', '-', 'n'
 	for name, test := range map[string]struct {
 		runs string
-		// earlier is how long before the first run the API server knows it to be so. 0 where nobody knows.
+		// earlier is how long before the first run the API server knows a part of it to be so: that no Pod uses a claim. 0
+		// where nobody knows.
 		earlier time.Duration
 		waits   bool
 		// since is the run since which it is counted. -1 is that it is not.
 		since int
 	}{
-		"once":                   {"f", 0, true, 0},
-		"three runs in an hour":  {"fff", 0, true, 0},
-		"long enough":            {"ffffff", 0, false, 0},
-		"unknown once":           {"fffuff", 0, true, 4},
-		"less sure once":         {"ffwfff", 0, true, 3},
-		"not asked about":        {"fff-", 0, true, -1},
-		"used at the end":        {"fffn", 0, false, -1},
-		"known for long, thrice": {"fff", 24 * time.Hour, false, 0},
-		"known for long, once":   {"f", 24 * time.Hour, true, 0},
+		"once":                  {"f", 0, true, 0},
+		"three runs in an hour": {"fff", 0, true, 0},
+		"long enough":           {"ffffff", 0, false, 0},
+		"unknown once":          {"fffuff", 0, true, 4},
+		"less sure once":        {"ffwfff", 0, true, 3},
+		"not asked about":       {"fff-", 0, true, -1},
+		"used at the end":       {"fffn", 0, false, -1},
+		"in part for long":      {"fff", 24 * time.Hour, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,6 +88,43 @@ func TestSince(t *testing.T) {
 				t.Errorf("the counts (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A time of the API server's counts where it is of the whole finding, and in three runs all the same.
+func TestSinceOfTheServer(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	for kind, test := range map[string]struct {
+		typ   v1alpha1.FindingType
+		runs  int
+		waits bool
+	}{
+		"PersistentVolume":      {v1alpha1.FindingUnused, 3, false},
+		"PersistentVolumeClaim": {v1alpha1.FindingUnused, 3, true},
+		"Deployment.apps":       {v1alpha1.FindingIdle, 3, true},
+		"StatefulSet.apps":      {v1alpha1.FindingExpired, 3, false},
+		"CronJob.batch":         {v1alpha1.FindingUnhealthy, 3, true},
+		"Job.batch":             {v1alpha1.FindingFinished, 3, false},
+		"Pod":                   {v1alpha1.FindingFailed, 2, true},
+	} {
+		gk := schema.ParseGroupKind(kind)
+		o := object.Object{Kind: object.Kind{GroupVersionKind: gk.WithVersion("v1")}, UID: "a"}
+		c := &v1alpha1.Cleaner{}
+		asked := &v1alpha1.FindingSelector{Type: test.typ, ForSeconds: ptr.To[int64](3 * 3600)}
+		c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Group: gk.Group, Version: "v1", Kind: gk.Kind, Finding: asked}}
+		one := &finding.Finding{Kind: o.Kind, UID: o.UID, Type: test.typ, Confidence: v1alpha1.ConfidenceCertain, Since: now.Add(-24 * time.Hour)}
+		counts := guard.Counts(nil)
+		var f *Found
+		for range test.runs {
+			f = newFound(c, slices.Values([]*finding.Finding{one}), counts, now)
+			f.Judge(0)(o)
+			counts = guard.Counts{}
+			f.Count(counts)
+		}
+		if waits := f.Waits(counts, stage.Candidate{Object: o}); waits != test.waits {
+			t.Errorf("%s %s waits: %t", kind, test.typ, waits)
+		}
 	}
 }
 
