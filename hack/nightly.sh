@@ -6,6 +6,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 exec </dev/null
+trap 'exit 130' INT # make turns it into an error, and the next step would begin
 export SEED=${SEED:-$(date +%s)}
 STEPS=${STEPS-}
 
