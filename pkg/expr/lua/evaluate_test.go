@@ -23,6 +23,13 @@ func TestEvaluateResults(t *testing.T) {
 		{name: "argument", source: `function evaluate(o) return {matching=o.metadata.name=="web"} end`, want: Match{true, ""}},
 		{name: "global", source: `function evaluate() return {matching=obj.kind=="Deployment"} end`, want: Match{true, ""}},
 		{name: "missing matching", source: `function evaluate() return {message="x"} end`, want: Match{false, "x"}},
+		{name: "another case", source: `function evaluate() return {1, Matching=true, MESSAGE="x"} end`, want: Match{true, "x"}},
+		{name: "the name itself first", source: `function evaluate() return {Matching=true, matching=false} end`},
+		{name: "several cases", source: `function evaluate() return {mATCHING=true, Matching=false, MATCHING=false} end`, want: Match{true, ""}},
+		{
+			name: "wrong in another case", source: `function evaluate() return {Matching="true"} end`,
+			wantErr: "evaluate returned a matching that is a string; it must be true or false",
+		},
 		{name: "extra fields", source: `function evaluate() return {matching=true, f=print, more={1}} end`, want: Match{true, ""}},
 		{name: "undeclared globals", source: `function evaluate() hs = {} hs.matching = undefined == nil return hs end`, want: Match{true, ""}},
 		{

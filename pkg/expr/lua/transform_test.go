@@ -26,6 +26,7 @@ func TestTransform(t *testing.T) {
 		{"untouched", `return {resource=obj}`, `null`},
 		{"no result", ``, `null`},
 		{"nil", `return nil`, `null`},
+		{"another case", `s.replicas = 1 return {Resource=obj}`, `{"spec":{"replicas":1}}`},
 		{"argument", `return {resource=o}`, `null`},
 		{"same values again", `s.replicas = 3 s.labels.app = "web" s.emptyList = {} s.emptyMap = {} s.float = 3 return {resource=obj}`, `null`},
 		{"copied deeply", `local function copy(v) if type(v) ~= "table" then return v end
