@@ -5,13 +5,11 @@ package controllers
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
@@ -118,7 +116,7 @@ func (r *CleanerReconciler) tick(
 	if busy {
 		return time.Time{} // the end of the run wakes us
 	}
-	decision := schedule.Decide(plan, planned, now, startingDeadline(cleaner))
+	decision := schedule.Decide(plan, planned, now, cleaner.StartingDeadline())
 	round.miss(decision)
 	if decision.Next.IsZero() {
 		status.NextScheduleTime = nil
@@ -127,15 +125,6 @@ func (r *CleanerReconciler) tick(
 		round.sleep = max(time.Millisecond, min(decision.Next.Sub(now), maxSleep))
 	}
 	return decision.Due
-}
-
-// startingDeadline is how late a run may start; nil for however late. More than a Duration holds is as much as it
-// holds.
-func startingDeadline(cleaner *v1alpha1.Cleaner) *time.Duration {
-	if seconds := cleaner.Spec.StartingDeadlineSeconds; seconds != nil {
-		return ptr.To(time.Duration(min(*seconds, int64(math.MaxInt64/time.Second))) * time.Second)
-	}
-	return nil
 }
 
 // planned is the nominal time that the Cleaner waits for.

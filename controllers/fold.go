@@ -200,7 +200,7 @@ func laneOf(cleaner *v1alpha1.Cleaner) executor.Lane {
 
 // isLate reports whether the active run may not begin any more.
 func (r *CleanerReconciler) isLate(cleaner *v1alpha1.Cleaner) bool {
-	active, deadline := cleaner.Status.ActiveRun, startingDeadline(cleaner)
+	active, deadline := cleaner.Status.ActiveRun, cleaner.StartingDeadline()
 	return deadline != nil && active.Trigger == v1alpha1.TriggerSchedule &&
 		r.Clock.Since(active.NominalTime.Time) > *deadline
 }

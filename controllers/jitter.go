@@ -15,7 +15,7 @@ import (
 // which a run may start.
 func (r *CleanerReconciler) jitter(cleaner *v1alpha1.Cleaner) time.Duration {
 	window := r.JitterWindow
-	if deadline := startingDeadline(cleaner); deadline != nil {
+	if deadline := cleaner.StartingDeadline(); deadline != nil {
 		window = min(window, *deadline/2)
 	}
 	if window <= 0 {

@@ -5,6 +5,7 @@ package v1alpha1
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -141,7 +142,8 @@ type CleanerSpec struct {
 	Suspend *bool `json:"suspend,omitempty"`
 
 	// startingDeadlineSeconds is how late a run may start, in seconds, for example 600. A run that could not start in this
-	// time after its scheduled time is missed. Unset means that the latest missed run always starts, however late.
+	// time after its scheduled time is missed. Less than 10 counts as 10, because a run always starts a little late. Unset
+	// means that the latest missed run always starts, however late.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
@@ -321,6 +323,20 @@ func (c *Cleaner) Observing(at time.Time) string {
 		"it only reports until %s, and acts from then on (spec.scanUntil)",
 		until.UTC().Format(time.RFC3339),
 	)
+}
+
+// minStartingDeadline is the shortest time in which a run may start: each starts some time after it is due.
+const minStartingDeadline = 10 * time.Second
+
+// StartingDeadline is how late a run may start; nil for however late. More than a Duration holds is as much as it
+// holds.
+func (c *Cleaner) StartingDeadline() *time.Duration {
+	if c.Spec.StartingDeadlineSeconds == nil {
+		return nil
+	}
+	seconds := min(*c.Spec.StartingDeadlineSeconds, int64(math.MaxInt64/time.Second))
+	deadline := max(minStartingDeadline, time.Duration(seconds)*time.Second)
+	return &deadline
 }
 
 // IsSuspended reports whether the schedule is stopped.

@@ -74,7 +74,6 @@ type LogSource struct {
 	// fewer are read. Default 50.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=10000
 	TailLines *int64 `json:"tailLines,omitempty"`
 
 	// previous also reads the logs of each container's earlier instance, if it has restarted. Default false.

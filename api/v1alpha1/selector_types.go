@@ -19,7 +19,7 @@ const (
 )
 
 // LabelFilter selects objects by one label.
-// +kubebuilder:validation:XValidation:rule="(self.operation in ['Has', 'DoesNotHave']) || has(self.value)",message="operation Equal or Different needs a value; to test only whether the label is there, use Has or DoesNotHave"
+// +kubebuilder:validation:XValidation:rule="(self.operation in ['Has', 'DoesNotHave']) || has(self.value)",message=`operation Equal or Different needs a value, also an empty one (value: ""); to test only whether the label is there, use Has or DoesNotHave`
 // +kubebuilder:validation:XValidation:rule="self.key.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="key must be a label key, for example app or example.com/team"
 // +kubebuilder:validation:XValidation:rule="!has(self.value) || self.value.matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$')",message="value must be a label value: letters, digits, '-', '_' and '.', beginning and ending with a letter or digit; for several values, use several Cleaners or evaluate"
 type LabelFilter struct {

@@ -95,6 +95,44 @@ metadata: {name: a}
 	}
 }
 
+// TestImportSaysWhatWouldBeRefused: what runs in k8s-cleaner, and would be left alone or fail here.
+func TestImportSaysWhatWouldBeRefused(t *testing.T) {
+	t.Parallel()
+	const text = `apiVersion: apps.projectsveltos.io/v1alpha1
+kind: Cleaner
+metadata: {name: a}
+spec:
+  schedule: "0 3 * * *"
+  action: Transform
+  transform: "function transform() obj.rules = nil return {resource = obj} end"
+  resourcePolicySet:
+    resourceSelectors:
+    - kind: Role
+      group: rbac.authorization.k8s.io
+      version: v1
+      metricSource:
+        url: http://prometheus.monitoring.svc:9090
+        secretRef: {namespace: NAMESPACE, name: login}
+      metricQueries:
+      - {name: up, query: up}
+`
+	notes := []string{
+		"standard input:10: note: a: resourceSelectors[0].kind: Role is of RBAC: a Transform may change it only with consent ",
+		"standard input:15: note: a: resourceSelectors[0].metricSource.secretRef: names a Secret of another namespace than the Service's, which is not sent to it ",
+	}
+	for namespace, want := range map[string][]string{"team": notes, "monitoring": notes[:1]} {
+		got := call(t.Context(), t, strings.Replace(text, "NAMESPACE", namespace, 1), nil, "import", "k8s-cleaner", "--keep-action", "-")
+		for _, note := range want {
+			if !strings.Contains(strings.Join(strings.Fields(got.errOut), " "), note) {
+				t.Errorf("%s: %q is not in:\n%s", namespace, note, got.errOut)
+			}
+		}
+		if strings.Count(got.errOut, "secretRef") != len(want)-1 {
+			t.Errorf("%s:\n%s", namespace, got.errOut)
+		}
+	}
+}
+
 // TestImportOfRulesThatDiffer: a rule that has no Cleaner, or one that finds other objects, has a line.
 func TestImportOfRulesThatDiffer(t *testing.T) {
 	t.Parallel()

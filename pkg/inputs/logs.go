@@ -72,7 +72,7 @@ func LogsOf(pod object.Object, source *v1alpha1.LogSource) ([]Log, error) {
 		read.Status.EphemeralContainerStatuses) {
 		restarted[status.Name] = status.RestartCount > 0
 	}
-	tail := ptr.Deref(source.TailLines, defaultTail)
+	tail := min(ptr.Deref(source.TailLines, defaultTail), MaxLog) // more lines, of a byte at least, are longer than MaxLog
 	var logs []Log
 	for _, name := range names {
 		logs = append(logs, Log{Container: name, Tail: tail, Restarted: restarted[name]})

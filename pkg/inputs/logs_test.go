@@ -5,6 +5,7 @@ package inputs
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ func TestLogsOf(t *testing.T) {
 		"app/50 web/50":                     {},
 		"app/50 web/50 web/50/previous":     {Previous: ptr.To(true)},
 		"web/3":                             {Containers: []string{"web", "absent"}, TailLines: ptr.To(int64(3))},
+		"web/65536":                         {Containers: []string{"web"}, TailLines: ptr.To(int64(math.MaxInt64))},
 		"":                                  {Containers: []string{"absent"}},
 		"debug/50 init/50 init/50/previous": {Containers: []string{"init", "debug"}, Previous: ptr.To(true)},
 	} {

@@ -53,6 +53,8 @@ func (j *Journal) WriteReport(
 	return j.applyReport(ctx, cleaner, withEarlier(spec, earlier))
 }
 
+// applyReport sends the list also when it is empty, which omitempty leaves out: a list that is not sent stays with who
+// wrote it before, and that was k8s-cleaner where it was replaced.
 func (j *Journal) applyReport(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1alpha1.ReportSpec) error {
 	report := &v1alpha1.Report{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Report"},
@@ -64,6 +66,11 @@ func (j *Journal) applyReport(ctx context.Context, cleaner *v1alpha1.Cleaner, sp
 		return wrap("writing Report "+cleaner.Name, err)
 	}
 	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
+	if len(spec.ResourceInfo) == 0 {
+		if err := unstructured.SetNestedSlice(content, []any{}, "spec", "resourceInfo"); err != nil {
+			return wrap("writing Report "+cleaner.Name, err)
+		}
+	}
 	apply := client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
 	return wrap(
 		"writing Report "+cleaner.Name,

@@ -51,21 +51,19 @@ func (j *Journal) showCopies(
 	return j.applyReport(ctx, cleaner, withEarlier(spec, otherThan(shown, planned)))
 }
 
-// shown are the objects of the Cleaner's Report of which it shows copies.
+// shown are the objects of the Cleaner's Report of which it shows copies. Those of Secrets, which k8s-cleaner wrote
+// there, are none: they are never shown.
 func (j *Journal) shown(ctx context.Context, name string) ([]v1alpha1.ResourceInfo, error) {
 	var report v1alpha1.Report
 	err := j.client.Get(ctx, client.ObjectKey{Name: name}, &report)
 	if apiserver.IsAbsent(err, name) {
 		return nil, nil
 	}
-	return slices.DeleteFunc(
-			report.Spec.ResourceInfo,
-			func(info v1alpha1.ResourceInfo) bool { return len(info.FullResource) == 0 },
-		),
-		wrap(
-			"reading Report "+name,
-			err,
-		)
+	copied := slices.DeleteFunc(report.Spec.ResourceInfo, func(info v1alpha1.ResourceInfo) bool {
+		of := info.Resource
+		return len(info.FullResource) == 0 || of.APIVersion == "v1" && of.Kind == "Secret"
+	})
+	return copied, wrap("reading Report "+name, err)
 }
 
 // bodies are the copies that may be shown: never those of Secrets. A run that was taken over does not have the objects

@@ -184,11 +184,11 @@ func (s Begin) live(ctx context.Context, request Request) (*v1alpha1.Cleaner, er
 
 // mayNotBegin says why a run may not begin now. One that has begun is brought to its end.
 func (s Begin) mayNotBegin(cleaner *v1alpha1.Cleaner, request Request) error {
-	late, limit := s.Clock.Since(request.Nominal), cleaner.Spec.StartingDeadlineSeconds
-	if request.Trigger == v1alpha1.TriggerSchedule && limit != nil && late.Seconds() > float64(*limit) {
+	late, limit := s.Clock.Since(request.Nominal), cleaner.StartingDeadline()
+	if request.Trigger == v1alpha1.TriggerSchedule && limit != nil && late > *limit {
 		return fmt.Errorf(
-			"it is %s late, which startingDeadlineSeconds (%d) does not allow; were as many runs going on as may (--max-parallel-runs)?",
-			late.Round(time.Second), *limit)
+			"it is %s late, which startingDeadlineSeconds (%.0f) does not allow; were as many runs going on as may (--max-parallel-runs)?",
+			late.Round(time.Second), limit.Seconds())
 	}
 	if foreign := foreignController(cleaner, s.Clock.Now()); foreign != nil {
 		return foreign

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
@@ -121,6 +122,30 @@ func TestRunThatTouchesNothingLeavesTheCopiesInTheReport(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// k8s-cleaner put bodies of Secrets into its Reports. Ours never show them: a run that touches nothing carries the other copies on.
+func TestSecretInTheReportOfK8sCleaner(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.cleaner(v1alpha1.ActionDelete, copying(v1alpha1.StorageReport), evaluate(matchStale))
+	adopted := &v1alpha1.Report{Spec: v1alpha1.ReportSpec{Action: v1alpha1.ActionDelete, ResourceInfo: []v1alpha1.ResourceInfo{
+		{
+			Resource:     corev1.ObjectReference{APIVersion: "v1", Kind: "Secret", Namespace: b.namespace, Name: "password"},
+			FullResource: []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"password"},"data":{"password":"aGVsZA=="}}`),
+		},
+		{
+			Resource:     corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: b.namespace, Name: "old"},
+			FullResource: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"old"},"data":{"stale":"yes"}}`),
+		},
+	}}}
+	adopted.Name = c.Name
+	must(t, b.user.Create(t.Context(), adopted, client.FieldOwner("manager")))
+	wantRun(t, b.run(c), v1alpha1.ReasonCompleted)
+	report := b.reported(c)
+	if got := bodies(t, report); len(report.Spec.ResourceInfo) != 1 || got["old"].Data["stale"] != "yes" {
+		t.Fatalf("the Report lists %v, and shows %v", reportedNames(report), got)
 	}
 }
 

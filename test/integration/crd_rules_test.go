@@ -14,7 +14,7 @@ const (
 	twoTransforms   = "transform and mergePatch are both set; remove one of them"
 	zonesDiffer     = "timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
 	noLimit         = "set maxCount, maxPercentage or both; without a limit, leave blastRadiusLimit out"
-	needsValue      = "operation Equal or Different needs a value; to test only whether the label is there, use Has or DoesNotHave"
+	needsValue      = `operation Equal or Different needs a value, also an empty one (value: ""); to test only whether the label is there, use Has or DoesNotHave`
 	noKey           = "key must be a label key, for example app or example.com/team"
 	noValue         = "value must be a label value: letters, digits, '-', '_' and '.', beginning and ending with a letter or digit; for several values, use several Cleaners or evaluate"
 	noGroup         = `group must name one API group, for example apps; write "" for the core group; wildcards are not supported`

@@ -132,13 +132,27 @@ func TestStartingDeadlineOfAges(t *testing.T) {
 	l.wantActive(l.first())
 }
 
+// TestStartingDeadlineOfNoTime: no run starts at its very time, and k8s-cleaner did not enforce the field.
+func TestStartingDeadlineOfNoTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.follow(b.cleaner(v1alpha1.ActionScan, deadline(0)))
+	first := l.first()
+	l.startExecutor()
+	l.step()
+	l.at(first.Add(3 * time.Second))
+	l.finish()
+	l.wantRecords(first)
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted)
+}
+
 func TestMissedRunsOfADeadlineAreCounted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, deadline(0)))
 	first := l.first()
 	l.step()
-	l.at(first.Add(2*day + time.Second))
+	l.at(first.Add(2*day + 11*time.Second))
 	l.wantActive(time.Time{})
 	l.wantEvents("MissedRun", "3 runs were missed; the latest one, due at "+first.Add(2*day).Format(time.RFC3339)+", could not start")
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -40,7 +41,8 @@ func TestReportIsRewrittenByEachRun(t *testing.T) {
 		t.Fatalf("the Report (-want +got):\n%s", diff)
 	}
 	b.run(c)
-	if diff := cmp.Diff(v1alpha1.ReportSpec{Action: v1alpha1.ActionDelete}, b.reported(c).Spec); diff != "" {
+	nothing := v1alpha1.ReportSpec{Action: v1alpha1.ActionDelete, ResourceInfo: []v1alpha1.ResourceInfo{}}
+	if diff := cmp.Diff(nothing, b.reported(c).Spec); diff != "" {
 		t.Fatalf("the Report of a run in which nothing matched (-want +got):\n%s", diff)
 	}
 	edit(b, b.get(c.Name), func(c *v1alpha1.Cleaner) { c.Spec.Action = ptr.To(v1alpha1.ActionScan) })
@@ -48,6 +50,38 @@ func TestReportIsRewrittenByEachRun(t *testing.T) {
 	b.run(c)
 	if spec := b.reported(c).Spec; spec.Action != v1alpha1.ActionScan || len(spec.ResourceInfo) != 1 {
 		t.Fatalf("the Report of a Scan is %+v", spec)
+	}
+}
+
+// k8s-cleaner wrote its Reports with an update, as the field manager "manager". What it listed goes with our first run that does
+// not list it: also when that lists nothing, and when a run in between listed just the same, so that both own the list.
+func TestReportOfK8sCleanerIsTakenOver(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string][]string{"nothing matches": nil, "the same matches, then nothing": {"old"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.configMap("used")
+			c := b.cleaner(v1alpha1.ActionScan, evaluate(matchStale), notifying(v1alpha1.NotificationCleanerReport))
+			adopted := &v1alpha1.Report{Spec: v1alpha1.ReportSpec{Action: v1alpha1.ActionScan, ResourceInfo: []v1alpha1.ResourceInfo{{
+				Resource: corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: b.namespace, Name: "old"}, Message: "old is stale",
+			}}}}
+			adopted.Name = c.Name
+			must(t, b.user.Create(t.Context(), adopted, client.FieldOwner("manager")))
+			for _, name := range first {
+				cm := b.configMap(name, stale)
+				b.run(c)
+				if diff := cmp.Diff(adopted.Spec, b.reported(c).Spec); diff != "" {
+					t.Fatalf("the Report of the run that found the same (-want +got):\n%s", diff)
+				}
+				must(t, b.user.Delete(t.Context(), cm))
+			}
+			b.run(c)
+			want := v1alpha1.ReportSpec{Action: v1alpha1.ActionScan, ResourceInfo: []v1alpha1.ResourceInfo{}}
+			if diff := cmp.Diff(want, b.reported(c).Spec); diff != "" {
+				t.Fatalf("the Report of a run in which nothing matched (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -106,7 +106,7 @@ func TestBadLabelFiltersAreRefusedAtAdmission(t *testing.T) {
 		"key with a space":  {labelFilter("app in", v1alpha1.OperationHas, ""), badKey},
 		"key too long":      {labelFilter(strings.Repeat("a", 64), v1alpha1.OperationHas, ""), badKey},
 		"key of two /":      {labelFilter("a/b/c", v1alpha1.OperationHas, ""), badKey},
-		"Equal, no value":   {labelFilter("app", v1alpha1.OperationEqual, ""), "operation Equal or Different needs a value; to test only whether the label is there, use Has or DoesNotHave"},
+		"Equal, no value":   {labelFilter("app", v1alpha1.OperationEqual, ""), `operation Equal or Different needs a value, also an empty one (value: ""); to test only whether the label is there, use Has or DoesNotHave`},
 		"unknown operation": {labelFilter("app", "In", "a"), `Unsupported value: "In": supported values: "Equal", "Different", "Has", "DoesNotHave"`},
 	}
 	for name, test := range tests {

@@ -48,6 +48,7 @@ func (r *Result) names(field, script, name string) {
 	})
 	called, line := lua.Undefined(script, words)
 	if called == "" {
+		r.absent(field, script)
 		return
 	}
 	hint := "the object is called " + name
@@ -56,6 +57,14 @@ func (r *Result) names(field, script, name string) {
 	}
 	r.inText(field, codes.LuaName, called+" is not defined", line, 0)
 	r.Problems[len(r.Problems)-1].Hint = hint
+}
+
+// absent warns of a call of a function that scripts do not have here: it fails.
+func (r *Result) absent(field, script string) {
+	if function, line := lua.Absent(script); function != "" {
+		r.inText(field, codes.LuaName, "there is no function "+function+" here, so calling it fails", line, 0)
+		r.Problems[len(r.Problems)-1].Hint = "scripts have string, table, math, and of os: time, date and difftime"
+	}
 }
 
 // patchFits finds what a mergePatch sets that objects of the kind do not have, or that is of another type there.

@@ -5,15 +5,18 @@ package imports
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
 	yamlnode "go.yaml.in/yaml/v3"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 )
 
@@ -170,11 +173,12 @@ func (j *job) differences(d *manifest.Document, c *v1alpha1.Cleaner) {
 		}
 	}
 	for i := range spec.ResourcePolicySet.ResourceSelectors {
-		j.selectorDifferences(
-			d,
-			fmt.Sprintf("spec.resourcePolicySet.resourceSelectors[%d]", i),
-			&spec.ResourcePolicySet.ResourceSelectors[i],
-		)
+		at, s := fmt.Sprintf("spec.resourcePolicySet.resourceSelectors[%d]", i), &spec.ResourcePolicySet.ResourceSelectors[i]
+		j.selectorDifferences(d, at, s)
+		if spec.Transform != "" && s.Group == rbacv1.GroupName {
+			j.differs(d, at+".kind", s.Kind+" is of RBAC: a Transform may change it only with consent",
+				"if it is to change it, add transformOptions: {allow: [RBAC]}")
+		}
 	}
 }
 
@@ -195,9 +199,29 @@ func (j *job) selectorDifferences(d *manifest.Document, at string, s *v1alpha1.R
 		j.differs(d, at+".metricSource.url", "is no Service of the cluster: the operator asks it only if it is allowed",
 			"name the host in the operator's flag --allowed-metric-hosts")
 	}
+	if namespace := lacksSecret(s.MetricSource); namespace != "" {
+		j.differs(d, at+".metricSource.secretRef", "names a Secret of another namespace than the Service's, which is not sent to it",
+			"put a Secret into the namespace "+namespace+", or name the host in the operator's flag --allowed-metric-hosts")
+	}
 	if s.ExcludeDeleted != nil && *s.ExcludeDeleted && strings.Contains(s.Evaluate, "deletionTimestamp") {
 		j.differs(d, at+".excludeDeleted",
 			"is true, so the script never sees an object that is being deleted; k8s-cleaner writes true itself over a false",
 			"if it was false in your manifest, write false again")
 	}
+}
+
+// lacksSecret is the namespace of the Service that a source asks, if its Secret is in another one. Else it is empty.
+func lacksSecret(source *v1alpha1.MetricSource) string {
+	if source == nil || source.SecretRef == nil {
+		return ""
+	}
+	at, err := url.Parse(source.URL)
+	if err != nil {
+		return ""
+	}
+	namespace := egress.ServiceNamespace(at.Hostname())
+	if namespace == source.SecretRef.Namespace {
+		return ""
+	}
+	return namespace
 }

@@ -94,7 +94,7 @@ func (g *given) selected(result gopher.LValue) ([]Selected, error) {
 	if !ok {
 		return nil, faultf("evaluate returned %s; return a table such as {resources={{resource=obj}}}", described(result))
 	}
-	field := table.RawGetString("resources")
+	field := said(table, "resources")
 	if field == gopher.LNil {
 		return nil, nil
 	}
@@ -159,10 +159,10 @@ func (g *given) entry(value gopher.LValue, place int) (int, string, error) {
 	if !ok {
 		return 0, "", faultf("resources[%d] is %s; write {resource=obj, message=\"why\"}", place, described(value))
 	}
-	resource, ok := entry.RawGetString("resource").(*gopher.LTable)
+	field := said(entry, "resource")
+	resource, ok := field.(*gopher.LTable)
 	if !ok {
-		return 0, "", faultf("resources[%d].resource is %s; write {resource=obj, message=\"why\"}", place,
-			described(entry.RawGetString("resource")))
+		return 0, "", faultf("resources[%d].resource is %s; write {resource=obj, message=\"why\"}", place, described(field))
 	}
 	index, fault := g.find(resource)
 	if fault != "" {

@@ -21,6 +21,7 @@ func TestAggregate(t *testing.T) {
 		wantErr    string
 	}{
 		{name: "argument", body: `return {resources={{resource=list[2], message="two"}}}`, want: []Selected{{1, "two"}}},
+		{name: "another case", body: `return {Resources={{Resource=list[2], Message="two"}}}`, want: []Selected{{1, "two"}}},
 		{name: "global", body: `return {resources={{resource=resources[1]}}}`, want: []Selected{{0, ""}}},
 		{
 			name: "order and messages are kept", body: `return {resources={{resource=list[3], message="c"}, {resource=list[1], message="a"}}}`,

@@ -77,24 +77,21 @@ func (r *eagerRestorer) table(table *gopher.LTable, original any, at *path) (any
 	case len(keys) > 0:
 		return r.object(table, keys, original, at)
 	}
-	return eagerEmpty(original, at)
+	return eagerEmpty(original, at), nil
 }
 
 // eagerEmpty decides what an empty table is. What holds only nulls looks empty to the script, and stays as it is.
-func eagerEmpty(original any, at *path) (any, error) {
+func eagerEmpty(original any, at *path) any {
 	switch original := original.(type) {
 	case map[string]any:
-		return eagerOnlyNulls(original), nil
+		return eagerOnlyNulls(original)
 	case []any:
 		if eagerTrailingNulls(original, 0) {
-			return original, nil
+			return original
 		}
-		return []any{}, nil
+		return []any{}
 	}
-	if value, err := empty(node{}, at); err == nil {
-		return value, nil
-	}
-	return nil, faultf("the new empty table at %s could be a list or a map; set it to nil, or put something into it", at)
+	return empty(node{}, at)
 }
 
 func (r *eagerRestorer) object(table *gopher.LTable, keys []string, original any, at *path) (any, error) {

@@ -68,7 +68,7 @@ func (s *eagerSession) Transform(o object.Object) (map[string]any, string, error
 	if err != nil {
 		return nil, "", err
 	}
-	patch, err := eagerDifference(value, table.RawGetString("resource"), in)
+	patch, err := eagerDifference(value, said(table, "resource"), in)
 	if err != nil {
 		return nil, "", err
 	}
@@ -127,7 +127,7 @@ func (g *eagerGiven) selected(result gopher.LValue) ([]Selected, error) {
 	if !ok {
 		return nil, faultf("evaluate returned %s; return a table such as {resources={{resource=obj}}}", described(result))
 	}
-	field := table.RawGetString("resources")
+	field := said(table, "resources")
 	if field == gopher.LNil {
 		return nil, nil
 	}
@@ -171,10 +171,10 @@ func (g *eagerGiven) entry(value gopher.LValue, place int) (int, string, error) 
 	if !ok {
 		return 0, "", faultf("resources[%d] is %s; write {resource=obj, message=\"why\"}", place, described(value))
 	}
-	resource, ok := entry.RawGetString("resource").(*gopher.LTable)
+	resource, ok := said(entry, "resource").(*gopher.LTable)
 	if !ok {
 		return 0, "", faultf("resources[%d].resource is %s; write {resource=obj, message=\"why\"}", place,
-			described(entry.RawGetString("resource")))
+			described(said(entry, "resource")))
 	}
 	index, fault := g.find(resource)
 	if fault != "" {

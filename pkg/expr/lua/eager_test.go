@@ -165,8 +165,11 @@ func (in *eagerImporter) object(value map[string]any, depth int) *gopher.LTable 
 	return table
 }
 
-// list keeps the place of nulls, so that the elements behind them keep their index.
+// list keeps the place of nulls for transform, so that the elements behind them keep their index. Else it drops them.
 func (in *eagerImporter) list(value []any, depth int) *gopher.LTable {
+	if in.sources == nil {
+		value = slices.DeleteFunc(slices.Clone(value), func(element any) bool { return element == nil })
+	}
 	table := in.state.CreateTable(len(value), 0)
 	for i, element := range value {
 		table.RawSetInt(i+1, in.value(element, depth+1))

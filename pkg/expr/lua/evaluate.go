@@ -5,6 +5,7 @@ package lua
 
 import (
 	"context"
+	"strings"
 
 	gopher "github.com/yuin/gopher-lua"
 
@@ -60,7 +61,7 @@ func (s *Session) evaluate(ctx context.Context, o object.Object, data object.JSO
 
 func readMatch(table *gopher.LTable) (Match, error) {
 	var match Match
-	switch matching := table.RawGetString("matching").(type) {
+	switch matching := said(table, "matching").(type) {
 	case *gopher.LNilType:
 	case gopher.LBool:
 		match.Matching = bool(matching)
@@ -77,7 +78,7 @@ func readMatch(table *gopher.LTable) (Match, error) {
 
 // readMessage reads the message of a result; where says whose it is.
 func readMessage(table *gopher.LTable, where string) (string, error) {
-	switch message := table.RawGetString("message").(type) {
+	switch message := said(table, "message").(type) {
 	case *gopher.LNilType:
 		return "", nil
 	case gopher.LString:
@@ -85,6 +86,22 @@ func readMessage(table *gopher.LTable, where string) (string, error) {
 	default:
 		return "", faultf("%s that is %s; use tostring to make it a text", where, described(message))
 	}
+}
+
+// said is a field of a result. Another case of its name counts where the name itself is not there, as in k8s-cleaner,
+// which decodes results as JSON. Of several, the last in order does, as there.
+func said(table *gopher.LTable, name string) gopher.LValue {
+	value := table.RawGetString(name)
+	if value != gopher.LNil {
+		return value
+	}
+	var found gopher.LString
+	for key, other := table.Next(gopher.LNil); key != gopher.LNil; key, other = table.Next(key) {
+		if text, ok := key.(gopher.LString); ok && strings.EqualFold(string(text), name) && text > found {
+			found, value = text, other
+		}
+	}
+	return value
 }
 
 // described names a value for people.

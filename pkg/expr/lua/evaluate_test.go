@@ -23,6 +23,13 @@ func TestEvaluateResults(t *testing.T) {
 		{name: "argument", source: `function evaluate(o) return {matching=o.metadata.name=="web"} end`, want: Match{true, ""}},
 		{name: "global", source: `function evaluate() return {matching=obj.kind=="Deployment"} end`, want: Match{true, ""}},
 		{name: "missing matching", source: `function evaluate() return {message="x"} end`, want: Match{false, "x"}},
+		{name: "another case", source: `function evaluate() return {1, Matching=true, MESSAGE="x"} end`, want: Match{true, "x"}},
+		{name: "the name itself first", source: `function evaluate() return {Matching=true, matching=false} end`},
+		{name: "several cases", source: `function evaluate() return {mATCHING=true, Matching=false, MATCHING=false} end`, want: Match{true, ""}},
+		{
+			name: "wrong in another case", source: `function evaluate() return {Matching="true"} end`,
+			wantErr: "evaluate returned a matching that is a string; it must be true or false",
+		},
 		{name: "extra fields", source: `function evaluate() return {matching=true, f=print, more={1}} end`, want: Match{true, ""}},
 		{name: "undeclared globals", source: `function evaluate() hs = {} hs.matching = undefined == nil return hs end`, want: Match{true, ""}},
 		{
@@ -139,7 +146,7 @@ func TestConversionReadsAsUpstream(t *testing.T) {
 		{`s.ports[2] .. "/" .. #s.ports`, "443/2"},
 		{`s.nested[1][2] .. s.nested[2][1]`, "2a"},
 		{`#s.empty .. tostring(next(s.map))`, "0nil"},
-		{`tostring(s.holes[2]) .. s.holes[3]`, "nil3"},
+		{`join(ipairs, s.holes) .. #s.holes`, "1=1 2=32"},
 		{`join(pairs, s.ports)`, "1=80 2=443"},
 		{`join(ipairs, s.ports)`, "1=80 2=443"},
 		{`join(pairs, obj.metadata)`, "name=web namespace=default resourceVersion=7 uid=u1"},

@@ -48,7 +48,7 @@ func (b *sandbox) forceTo(l *lazy) {
 	}
 }
 
-// listOf keeps the place of nulls, so that the elements behind them keep their index.
+// listOf keeps the place of the nulls that scan keeps, so that the elements behind them keep their index.
 func (b *sandbox) listOf(l *lazy) *gopher.LTable {
 	table := b.state.CreateTable(int(l.count), 0)
 	for i := range int(l.count) {

@@ -120,7 +120,8 @@ func (b *sandbox) open(l *lazy) bool {
 }
 
 // scan reads one level of the text into b.spans. It says whether that is an index: not when names must be decoded to
-// compare them, nor when they are many.
+// compare them, nor when they are many. Nulls in lists are nowhere, as in k8s-cleaner: ipairs must see what stands
+// behind them, or what a list uses looks unused. In transform they keep their place, because the list is written back.
 func (b *sandbox) scan(l *lazy) bool {
 	b.spans = b.spans[:0]
 	start := uintptr(unsafe.Pointer(l.raw))
@@ -129,6 +130,9 @@ func (b *sandbox) scan(l *lazy) bool {
 	}
 	if l.isList() {
 		for element := range l.text().Elements() {
+			if element[0] == 'n' && !b.transforming {
+				continue
+			}
 			at := offset(element)
 			b.spans = append(b.spans, span{value: at, end: at + uint32(len(element))})
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
 
@@ -86,7 +87,7 @@ func WrongMatching(source string) (what string, line int) {
 	}
 	note := func(key, value ast.Expr) {
 		text, ok := key.(*ast.StringExpr)
-		if !ok || text.Value != "matching" || what != "" {
+		if !ok || !strings.EqualFold(text.Value, "matching") || what != "" {
 			return
 		}
 		if typ := knownType(value); typ != "" && typ != aBoolean {

@@ -37,6 +37,7 @@ func TestWrongMatching(t *testing.T) {
 		{"hs.matching = true\nhs.matching = 0", "a number", 3},
 		{"hs.matching = true", "", 0},
 		{"hs.matching = nil", "", 0},
+		{"hs.Matching = 'true'", "a text", 2},
 		{"hs.matching = obj.x == \"true\"", "", 0},
 		{"hs.message = \"matching\"", "", 0},
 		{"matching = \"true\"", "", 0},

@@ -123,27 +123,27 @@ func (r *restorer) table(table *gopher.LTable, original node, at *path) (any, er
 	case len(keys) > 0:
 		return r.object(table, keys, original, at)
 	}
-	return empty(original, at)
+	return empty(original, at), nil
 }
 
-// empty decides what an empty table is. What holds only nulls looks empty to the script, and stays as it is. In
-// metadata, which all kinds have alike, an empty table where there was nothing is nothing: the API server does not keep
-// it either.
-func empty(original node, at *path) (any, error) {
+// empty decides what an empty table is: a list where one was, and else a map, as in k8s-cleaner. What holds only nulls
+// looks empty to the script, and stays as it is. In metadata, which all kinds have alike, an empty table where there
+// was nothing is nothing: the API server does not keep it either.
+func empty(original node, at *path) any {
 	switch original.raw.Type() {
 	case object.Map:
-		return onlyNulls(original.fields()), nil
+		return onlyNulls(original.fields())
 	case object.List:
 		if before := original.elements(); trailingNulls(before, 0) {
-			return make([]any, len(before)), nil
+			return make([]any, len(before))
 		}
-		return []any{}, nil
+		return []any{}
 	}
 	switch at.String() {
 	case "metadata.labels", "metadata.annotations", "metadata.finalizers", "metadata.ownerReferences":
-		return nil, nil
+		return nil
 	}
-	return nil, faultf("the new empty table at %s could be a list or a map; set it to nil, or put something into it", at)
+	return map[string]any{}
 }
 
 func (r *restorer) object(table *gopher.LTable, keys []string, original node, at *path) (any, error) {

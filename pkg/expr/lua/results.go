@@ -6,6 +6,7 @@ package lua
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
 )
@@ -34,11 +35,11 @@ func Unread(source, function, field string, others ...string) (name string, line
 		for _, f := range table.Fields {
 			key, isText := f.Key.(*ast.StringExpr)
 			isKnown = isKnown && (isText || !mayBe(f.Key, field))
-			if isText && !slices.Contains(others, key.Value) {
+			if isText && !hasFold(others, key.Value) {
 				names = append(names, key.Value)
 			}
 		}
-		if isKnown && len(names) > 0 && !slices.Contains(names, field) {
+		if isKnown && len(names) > 0 && !hasFold(names, field) {
 			return names[0], result.line
 		}
 	}
@@ -123,11 +124,16 @@ func knownType(value ast.Expr) string {
 	return ""
 }
 
-// mayBe reports whether a key is that name, as far as the text tells.
+// hasFold reports whether the name is among others, in whatever case: so results are read.
+func hasFold(others []string, name string) bool {
+	return slices.ContainsFunc(others, func(other string) bool { return strings.EqualFold(other, name) })
+}
+
+// mayBe reports whether a key is that name, in whatever case, as far as the text tells.
 func mayBe(key ast.Expr, name string) bool {
 	switch k := key.(type) {
 	case *ast.StringExpr:
-		return k.Value == name
+		return strings.EqualFold(k.Value, name)
 	case nil, *ast.NumberExpr, *ast.ArithmeticOpExpr, *ast.UnaryLenOpExpr:
 		return false // a place in a list
 	}

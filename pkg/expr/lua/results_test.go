@@ -49,12 +49,14 @@ func TestUnread(t *testing.T) {
 		line       int
 	}{
 		{"return {match = true}", "match", 2},
-		{"if obj.x then\nreturn {message = 'x', Matching = true}\nend\nreturn {matching = true}", "Matching", 3},
+		{"if obj.x then\nreturn {message = 'x', Matched = true}\nend\nreturn {matching = true}", "Matched", 3},
 		{"return {['matches'] = true}", "matches", 2},
 		{"return {1, match = true}", "match", 2},
 
 		{"return {}", "", 0},
 		{"return {message = 'x'}", "", 0},
+		{"return {Message = 'x'}", "", 0},
+		{"return {Message = 'x', Matching = true}", "", 0},
 		{"return {match = true, matching = true}", "", 0},
 		{"return {match = true, [key] = true}", "", 0},
 		{"return {true}", "", 0},
@@ -73,6 +75,7 @@ func TestSets(t *testing.T) {
 		"local hs = {}\nhs.matching = obj.x == '--'\nreturn hs":                           true,
 		"return {matching = true}":                                                        true,
 		"return {['matching'] = true}":                                                    true,
+		"return {Matching = true}":                                                        true,
 		"hs = {}\nhs[\"matching\"] = true\nreturn hs":                                     true,
 		"local function fill(hs) hs.matching = true end\nlocal r = {}\nfill(r)\nreturn r": true,
 		"a, r.matching = 1, true\nreturn r":                                               true,

@@ -40,7 +40,7 @@ func (s *Session) Transform(ctx context.Context, o object.Object) (patch map[str
 	if err != nil {
 		return nil, "", err
 	}
-	patch, err = s.difference(original, table.RawGetString("resource"))
+	patch, err = s.difference(original, said(table, "resource"))
 	if err != nil {
 		return nil, "", err
 	}

@@ -26,6 +26,7 @@ func TestTransform(t *testing.T) {
 		{"untouched", `return {resource=obj}`, `null`},
 		{"no result", ``, `null`},
 		{"nil", `return nil`, `null`},
+		{"another case", `s.replicas = 1 return {Resource=obj}`, `{"spec":{"replicas":1}}`},
 		{"argument", `return {resource=o}`, `null`},
 		{"same values again", `s.replicas = 3 s.labels.app = "web" s.emptyList = {} s.emptyMap = {} s.float = 3 return {resource=obj}`, `null`},
 		{"copied deeply", `local function copy(v) if type(v) ~= "table" then return v end
@@ -40,6 +41,19 @@ func TestTransform(t *testing.T) {
 		{"deleted label", `s.labels["a.b/c"] = nil return {resource=obj}`, `{"spec":{"labels":{"a.b/c":null}}}`},
 		{"null filled", `s.none = "x" return {resource=obj}`, `{"spec":{"none":"x"}}`},
 		{"new map", `obj.metadata.labels = {app="x"} return {resource=obj}`, `{"metadata":{"labels":{"app":"x"}}}`},
+		{"new empty table", `s.podSelector = {} return {resource=obj}`, `{"spec":{"podSelector":{}}}`},
+		{
+			"empty tables in a new list", `s.volumes = {{name="tmp", emptyDir={}}} return {resource=obj}`,
+			`{"spec":{"volumes":[{"name":"tmp","emptyDir":{}}]}}`,
+		},
+		{
+			"new empty table in an element", `s.containers[2].securityContext = {} return {resource=obj}`,
+			`{"spec":{"containers":[{"name":"a","image":"a:1","args":[],"env":{},"n":9007199254740993,"null":null},` +
+				`{"name":"b","image":"b:1","args":["x"],"resources":{},"securityContext":{}}]}}`,
+		},
+		{"new empty table named like one of metadata", `s.metadata = {labels={}} return {resource=obj}`, `{"spec":{"metadata":{"labels":{}}}}`},
+		{"empty instead of a null", `s.none = {} return {resource=obj}`, `{"spec":{"none":{}}}`},
+		{"empty instead of a number", `s.replicas = {} return {resource=obj}`, `{"spec":{"replicas":{}}}`},
 		{"new list", `s.new = {"x", 2, {3}} return {resource=obj}`, `{"spec":{"new":["x",2,[3]]}}`},
 		{"sloppy default", `s.extra = s.extra or {} s.extra.a = 1 return {resource=obj}`, `{"spec":{"extra":{"a":1}}}`},
 		{"emptied map", `s.labels = {} return {resource=obj}`, `{"spec":{"labels":{"a.b/c":null,"app":null}}}`},
@@ -124,15 +138,6 @@ func TestTransformErrors(t *testing.T) {
 		{"uid", `obj.metadata.uid = nil`, "transform changed metadata.uid; identity must stay as it was"},
 		{"resourceVersion", `obj.metadata.resourceVersion = 7`, "transform changed metadata.resourceVersion; identity must stay as it was"},
 		{"metadata", `obj.metadata = nil`, "transform changed metadata.name; identity must stay as it was"},
-		{
-			"new empty table", `s.containers[1].tolerations = {}`,
-			"the new empty table at spec.containers[1].tolerations could be a list or a map; set it to nil, or put something into it",
-		},
-		{
-			"new empty table named like one of metadata", `s.metadata = {labels={}}`,
-			"the new empty table at spec.metadata.labels could be a list or a map; set it to nil, or put something into it",
-		},
-		{"empty instead of a null", `s.none = {}`, "the new empty table at spec.none could be a list or a map; set it to nil, or put something into it"},
 		{"mixed", `s.labels[1] = "x"`, `the table at spec.labels has numbered elements and the key "a.b/c"; it must be a list or a map`},
 		{"key 0", `s.new = {[0]="x"}`, "the table at spec.new has the key 0; count lists from 1, and use tostring for keys of maps"},
 		{"fractional key", `s.new = {[1.5]="x"}`, "the table at spec.new has the key 1.5; count lists from 1, and use tostring for keys of maps"},
