@@ -106,7 +106,10 @@ func parse(text string) (Recipe, error) {
 	into := []struct {
 		heading string
 		text    *string
-	}{{"Finds", &recipe.Finds}, {"May also select", &recipe.AlsoSelects}, {"Needs", &recipe.Needs}, {"Let it act", &recipe.Act}}
+	}{
+		{"Finds", &recipe.Finds}, {"May also select", &recipe.AlsoSelects},
+		{"Needs", &recipe.Needs}, {"Let it act", &recipe.Act},
+	}
 	sections := strings.Split(body, "\n## ")
 	for i, section := range into {
 		if i >= len(sections) {
