@@ -107,8 +107,10 @@ func parse(text string) (Recipe, error) {
 		heading string
 		text    *string
 	}{
-		{"Finds", &recipe.Finds}, {"May also select", &recipe.AlsoSelects},
-		{"Needs", &recipe.Needs}, {"Let it act", &recipe.Act},
+		{"Finds", &recipe.Finds},
+		{"May also select", &recipe.AlsoSelects},
+		{"Needs", &recipe.Needs},
+		{"Let it act", &recipe.Act},
 	}
 	sections := strings.Split(body, "\n## ")
 	for i, section := range into {
