@@ -43,8 +43,11 @@ var nowhere = prefixes(
 	"fd00:c1::a9fe:a9fe/128",
 )
 
-// private are addresses that are not of the internet, besides those for which netip has a name.
-var private = prefixes("100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "fec0::/10")
+// private are addresses that are not of the internet, besides those for which netip has a name. 34.118.224.0/20 is
+// where GKE puts Services by default.
+var private = prefixes(
+	"100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "fec0::/10", "34.118.224.0/20",
+)
 
 // metadataNames are the names of clouds' metadata services, for proxies, which look names up themselves.
 var metadataNames = []string{

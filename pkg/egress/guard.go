@@ -65,14 +65,16 @@ func (g Guard) Host(ctx context.Context, host string) (check func(netip.Addr) er
 	if err != nil {
 		return nil, err
 	}
-	private := g.Namespace == "" || ServiceNamespace(name) == g.Namespace && g.isService(ctx, name)
+	in := ServiceNamespace(name)
+	private := g.Namespace == "" || in == g.Namespace && g.isService(ctx, name)
+	foreign := !private && in != "" && in != g.Namespace // whatever addresses Services have in this cluster
 	return func(ip netip.Addr) error {
 		switch {
 		case !IsHost(ip):
 			return ErrNotAHost
 		case isLoopback(ip), slices.ContainsFunc(meanings(ip), func(at netip.Addr) bool { return slices.Contains(own, at) }):
 			return ErrOwnMachine
-		case !private && isPrivate(ip):
+		case foreign, !private && isPrivate(ip):
 			return ErrPrivate
 		}
 		return nil

@@ -15,7 +15,7 @@ import (
 var names = map[string]string{
 	"api.example.com": "192.0.2.1", "hook.team-a.svc": "10.96.0.20", "alias.team-a.svc": "10.96.0.30", "hook.team-b.svc": "10.96.0.30", "kubernetes.default.svc": "10.96.0.1",
 	"relay.example.com": "10.1.2.3", "public.example.com": "198.51.100.7", "cloud.example.com": "169.254.169.254", "cloud.team-a.svc": "fd00:ec2::254",
-	"sixtofour.example.com": "2002:a9fe:a9fe::1", "localhost": "127.0.0.1",
+	"open.team-b.svc": "198.51.100.8", "sixtofour.example.com": "2002:a9fe:a9fe::1", "localhost": "127.0.0.1",
 }
 
 func lookup(_ context.Context, _, host string) ([]netip.Addr, error) {
@@ -50,6 +50,8 @@ func TestWhoMayCallWhat(t *testing.T) {
 		"2002:a01:203::1":        {teamA: ErrPrivate},
 		"hook.team-a.svc":        {},
 		"hook.team-b.svc":        {teamA: ErrPrivate},
+		"open.team-b.svc":        {teamA: ErrPrivate}, // also where Services have addresses of the internet
+		"34.118.227.9":           {teamA: ErrPrivate}, // a Service on GKE
 		"alias.team-a.svc":       {teamA: ErrPrivate}, // an ExternalName
 		"cloud.team-a.svc":       {ErrNotAHost, ErrNotAHost, ErrNotAHost},
 		"cloud.example.com":      {ErrNotAHost, ErrNotAHost, ErrNotAHost},
