@@ -29,7 +29,8 @@ type bundle struct {
 	journal *Journal
 	run     *v1alpha1.CleanerRun
 	attempt string
-	storage v1alpha1.CopyStorage
+	// elsewhere is true when the run keeps copies that are not in Secrets.
+	elsewhere bool
 
 	// parts are the first parts, by bundleKey.
 	parts map[string][]byte
@@ -39,8 +40,8 @@ type bundle struct {
 	written []string
 }
 
-func (j *Journal) newBundle(run *v1alpha1.CleanerRun, attempt string, storage v1alpha1.CopyStorage) *bundle {
-	return &bundle{journal: j, run: run, attempt: attempt, storage: storage, parts: map[string][]byte{}}
+func (j *Journal) newBundle(run *v1alpha1.CleanerRun, attempt string) *bundle {
+	return &bundle{journal: j, run: run, attempt: attempt, parts: map[string][]byte{}}
 }
 
 func bundleKey(stream string) string { return stream + ".gz" }
@@ -111,7 +112,7 @@ func (b *bundle) part(stream string, n int32, data []byte) *corev1.Secret {
 // first of them. Those in S3 have no Secret, so that of the intent stands for them.
 func (b *bundle) label(secret *corev1.Secret, keys ...string) {
 	has := func(stream string) bool { return slices.Contains(keys, bundleKey(stream)) }
-	if has(streamCopies) || has(streamSecrets) || b.storage == v1alpha1.StorageS3 && has(streamIntent) {
+	if has(streamCopies) || has(streamSecrets) || b.elsewhere && has(streamIntent) {
 		secret.Labels[v1alpha1.CopiesLabel] = string(b.run.Spec.CleanerUID)
 	}
 }

@@ -54,6 +54,8 @@ type chain struct {
 	zip    *gzip.Writer
 	lines  *json.Encoder
 
+	// pending is true when something was added since the last flush.
+	pending bool
 	parts   int32
 	objects int64
 	size    int64
@@ -80,6 +82,7 @@ func (c *chain) add(ctx context.Context, entry any) error {
 	if c.err != nil {
 		return c.err
 	}
+	c.pending = true
 	if c.err = c.lines.Encode(entry); c.err != nil {
 		return c.err
 	}
@@ -90,9 +93,11 @@ func (c *chain) add(ctx context.Context, entry any) error {
 	return c.flush(ctx)
 }
 
-// flush keeps what was added. An entry that is larger than a part goes into several.
+// flush keeps what was added. An entry that is larger than a part goes into several. When nothing was added, it writes
+// nothing: a part of copies says that there are copies.
 func (c *chain) flush(ctx context.Context) error {
-	if c.err == nil {
+	if c.err == nil && c.pending {
+		c.pending = false
 		c.err = c.write(ctx)
 	}
 	return c.err

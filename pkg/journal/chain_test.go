@@ -125,6 +125,21 @@ func TestChainGoesOnAfterAFlush(t *testing.T) {
 	}
 }
 
+// TestChainWritesNoPartOfNothing: neither at first, nor when a flush follows another.
+func TestChainWritesNoPartOfNothing(t *testing.T) {
+	w := write(t, nil)
+	if len(w.parts) != 0 || w.chain.parts != 0 || w.chain.head != "" || w.chain.size != 0 {
+		t.Fatalf("there are %d parts of %d bytes, and the head %q", len(w.parts), w.chain.size, w.chain.head)
+	}
+	if got, err := w.read(w.parts, "copies", w.chain.head); err != nil || got != nil {
+		t.Fatalf("%v, %v", got, err)
+	}
+	wrote := errors.Join(w.chain.add(t.Context(), entry{1, "a"}), w.chain.flush(t.Context()), w.chain.flush(t.Context()))
+	if got, err := w.read(w.parts, "copies", w.chain.head); wrote != nil || err != nil || len(got) != 1 || len(w.parts) != 1 {
+		t.Fatalf("%v in %d parts, %v, %v", got, len(w.parts), wrote, err)
+	}
+}
+
 func TestChainThatIsNotWhatWasWritten(t *testing.T) {
 	w := write(t, []entry{{1, noise(900 << 10)}, {2, "b"}})
 	for name, parts := range map[string][][]byte{

@@ -73,7 +73,7 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 ) (*Ledger, error) {
 	attempt := utilrand.String(5)
 	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(victims)), saved: j.clock.Now()}
-	bundle := j.newBundle(run, attempt, cleaner.CopyStorage())
+	bundle := j.newBundle(run, attempt)
 	intent := bundle.chain(streamIntent, &budget{left: maxIntentBytes})
 	bundled, err := l.writeAll(ctx, cleaner, victims, bundle, intent)
 	if err == nil {
@@ -115,6 +115,7 @@ func (l *Ledger) writeAll(
 		return nil, err
 	}
 	if slices.ContainsFunc(victims, func(v Victim) bool { return l.copies.keeps(v.Object) }) {
+		bundle.elsewhere = l.copies.storage == v1alpha1.StorageS3
 		if err := j.makeRoom(ctx, run.Spec.CleanerUID); err != nil {
 			return nil, err
 		}

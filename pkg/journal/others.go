@@ -72,7 +72,7 @@ func (j *Journal) storeOthers(
 	more iter.Seq[stage.Outcome],
 ) error {
 	attempt := utilrand.String(5)
-	parts := j.newBundle(run, attempt, "")
+	parts := j.newBundle(run, attempt)
 	parts.closed = true // there is nothing else to put into the same Secret
 	stored := parts.chain(streamObjects, &budget{left: maxOtherBytes})
 	err := addOthers(ctx, stored, listedIn(run), outcomes, more)

@@ -108,6 +108,38 @@ func TestBacklogIsEmptyInTheEnd(t *testing.T) {
 	}
 }
 
+// What nobody can send any more is not kept either: a record may vanish while its notification is sent.
+func TestBacklogOfARecordThatVanished(t *testing.T) {
+	for name, then := range map[string]func(*v1alpha1.CleanerRun) *v1alpha1.CleanerRun{
+		"the record": func(*v1alpha1.CleanerRun) *v1alpha1.CleanerRun { return nil },
+		"its entry": func(run *v1alpha1.CleanerRun) *v1alpha1.CleanerRun {
+			run.Status.Notifications = nil
+			return run
+		},
+	} {
+		run := sample().Run.DeepCopy()
+		run.Status.Notifications = []v1alpha1.NotificationStatus{{Name: "event", Type: v1alpha1.NotificationEvent, State: v1alpha1.NotificationPending}}
+		cleaner := &v1alpha1.Cleaner{}
+		cleaner.Spec.Notifications = []v1alpha1.Notification{{Name: "event", Type: v1alpha1.NotificationEvent}}
+		stored := run
+		o := &Outbox{
+			Clock: clocktesting.NewFakeClock(time.Now()), Client: takesAll{}, Changed: func(string) {},
+			Run:     func(context.Context, string) (*v1alpha1.CleanerRun, error) { return stored, nil },
+			Cleaner: func(context.Context, string, types.UID) (*v1alpha1.Cleaner, error) { return cleaner, nil },
+			Deliver: func(context.Context, Message, v1alpha1.Notification) error {
+				stored = then(run)
+				return passing("no")
+			},
+		}
+		t.Cleanup(o.letters().ShutDown)
+		o.Notify(run, deleted(3))
+		err := o.send(t.Context(), letter{run.Name, "event"})
+		if err != nil || len(o.backlog.letters) != 0 || o.backlog.size != 0 {
+			t.Errorf("%s: %v; kept are %d, counted as %d", name, err, len(o.backlog.letters), o.backlog.size)
+		}
+	}
+}
+
 // A fault that may pass differs from one that stays, and what the API server says is one line.
 func TestWhyAnEventWasNotWritten(t *testing.T) {
 	events := schema.GroupResource{Group: "events.k8s.io", Resource: "events"}

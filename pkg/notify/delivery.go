@@ -27,6 +27,8 @@ type Delivery struct {
 	// Report writes the Cleaner's Report. unlisted is how many objects are not among the outcomes.
 	Report func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []stage.Outcome,
 		unlisted int64) error
+	// Runs are the Cleaner's records.
+	Runs func(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]v1alpha1.CleanerRun, error)
 	// Save writes the run's record.
 	Save func(ctx context.Context, run *v1alpha1.CleanerRun) error
 	// Event is the channel of notifications of type Event.
@@ -124,7 +126,7 @@ func (d *Delivery) Deliver(ctx context.Context, message Message, notification v1
 	return fault.Logged(ctx, func() error {
 		switch notification.Type {
 		case v1alpha1.NotificationCleanerReport:
-			return d.Report(ctx, message.Cleaner, message.Run, message.Outcomes, unlisted)
+			return d.lateReport(ctx, message, notification, unlisted)
 		case v1alpha1.NotificationEvent:
 			return withUnlisted(d.Event(ctx, message), fromRecord, unlisted)
 		}

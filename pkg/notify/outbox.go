@@ -243,6 +243,9 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 	if again != nil || err == nil { // written, or not to be written any more
 		o.unsaved.Delete(next)
 	}
+	if err == nil && tried.State != v1alpha1.NotificationPending { // also when the record vanished meanwhile
+		o.backlog.drop(next)
+	}
 	if again == nil {
 		return err
 	}
@@ -250,9 +253,6 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 		klog.FromContext(ctx).
 			Error(fault, "Could not deliver notification", "cleaner", again.Spec.Cleaner, "run", next.run, "notification",
 				next.notification)
-	}
-	if tried.State != v1alpha1.NotificationPending {
-		o.backlog.drop(next)
 	}
 	if o.Tried != nil {
 		o.Tried(again.Spec.Cleaner, tried.Type, tried.State)

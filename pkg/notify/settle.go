@@ -16,6 +16,8 @@ import (
 const (
 	// firstPause is how long to wait after the first failure. It doubles up to lastPause.
 	firstPause, lastPause = 30 * time.Second, time.Hour
+	// lastChance is how long before the end the last try comes, when a pause would last beyond it.
+	lastChance = time.Minute
 	// longestReason bounds what a record says of a failure, in bytes.
 	longestReason = 1024
 )
@@ -42,10 +44,13 @@ func Settle(entry *v1alpha1.NotificationStatus, fault error, now time.Time, ende
 	if failure != nil {
 		pause = max(pause, failure.RetryAfter)
 	}
-	if next := now.Add(pause); ended != nil && next.Sub(ended.Time) < v1alpha1.NotificationRetention {
-		entry.State = v1alpha1.NotificationPending
-		entry.NextAttemptTime = &metav1.Time{Time: next}
-		return
+	if ended != nil {
+		pause = min(pause, ended.Add(v1alpha1.NotificationRetention-lastChance).Sub(now))
+		if pause > 0 {
+			entry.State = v1alpha1.NotificationPending
+			entry.NextAttemptTime = &metav1.Time{Time: now.Add(pause)}
+			return
+		}
 	}
 	entry.Message = v1alpha1.Truncate("given up after a day: "+fault.Error(), longestReason)
 }

@@ -1,0 +1,70 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
+)
+
+// A Report that is written late does not take the place of a later run's.
+func TestLateReport(t *testing.T) {
+	const report, pending, delivered, failed = v1alpha1.NotificationCleanerReport, v1alpha1.NotificationPending, v1alpha1.NotificationDelivered, v1alpha1.NotificationFailed
+	const later = "it was not written: a later run has written the Report, or is about to"
+	at := func(n int) metav1.Time { return metav1.NewTime(time.Unix(int64(n), 0)) }
+	run := func(n int, kind v1alpha1.NotificationType, state v1alpha1.NotificationState) v1alpha1.CleanerRun {
+		var r v1alpha1.CleanerRun
+		r.Name, r.Spec.NominalTime = fmt.Sprint("run-", n), at(n)
+		r.Status.Notifications = []v1alpha1.NotificationStatus{{Name: "n", Type: kind, State: state}}
+		return r
+	}
+	own := run(5, report, pending)
+	for name, c := range map[string]struct {
+		runs     []v1alpha1.CleanerRun
+		last     int // the nominal time of the last run in status
+		notifyOn []v1alpha1.NotifyOn
+		fault    error
+		want     string
+	}{
+		"it is the last run":            {runs: []v1alpha1.CleanerRun{own}, last: 5},
+		"status has no last run yet":    {runs: []v1alpha1.CleanerRun{own}},
+		"an earlier one has written it": {runs: []v1alpha1.CleanerRun{own, run(4, report, delivered)}, last: 5},
+		"a later one has":               {runs: []v1alpha1.CleanerRun{run(6, report, delivered), own}, last: 6, want: later},
+		"one that status lacks has":     {runs: []v1alpha1.CleanerRun{own, run(6, report, delivered)}, last: 5, want: later},
+		"one before the last has":       {runs: []v1alpha1.CleanerRun{run(7, "Slack", delivered), run(6, report, delivered), own}, last: 7, want: later},
+		"a later one is about to":       {runs: []v1alpha1.CleanerRun{own, run(6, report, pending)}, last: 5, want: later},
+		"a later one could not":         {runs: []v1alpha1.CleanerRun{own, run(6, report, failed)}, last: 6},
+		"a later one had none to write": {runs: []v1alpha1.CleanerRun{own, run(6, "Slack", delivered)}, last: 6},
+		"the last record is gone":       {runs: []v1alpha1.CleanerRun{own}, last: 6, want: later},
+		"what it sent is not known":     {runs: []v1alpha1.CleanerRun{own}, last: 6, notifyOn: []v1alpha1.NotifyOn{v1alpha1.NotifyOnFailures}},
+		"the runs cannot be listed":     {fault: errors.New("no answer"), last: 6, want: "no answer"},
+	} {
+		wrote := 0
+		d := &Delivery{
+			Report: func(context.Context, *v1alpha1.Cleaner, *v1alpha1.CleanerRun, []stage.Outcome, int64) error {
+				wrote++
+				return nil
+			},
+			Runs: func(context.Context, *v1alpha1.Cleaner) ([]v1alpha1.CleanerRun, error) { return c.runs, c.fault },
+		}
+		cleaner := &v1alpha1.Cleaner{}
+		if c.last > 0 {
+			cleaner.Status.LastRun = &v1alpha1.LastRun{Name: fmt.Sprint("run-", c.last), NominalTime: at(c.last)}
+		}
+		err := d.Deliver(t.Context(), Message{Cleaner: cleaner, Run: &own}, v1alpha1.Notification{Name: "n", Type: report, NotifyOn: c.notifyOn})
+		var failure *Error
+		switch got := errors.As(err, &failure) && failure.Permanent; {
+		case fmt.Sprint(err) != c.want && (err != nil || c.want != ""), got != (c.want == later), (wrote > 0) != (c.want == ""):
+			t.Errorf("%s: %v, permanent %t, written %d times", name, err, got, wrote)
+		}
+	}
+}
