@@ -126,6 +126,9 @@ func (d *Delivery) Deliver(ctx context.Context, message Message, notification v1
 	return fault.Logged(ctx, func() error {
 		switch notification.Type {
 		case v1alpha1.NotificationCleanerReport:
+			if !fromRecord && isFirstTry(message.Run, notification.Name) {
+				return d.Report(ctx, message.Cleaner, message.Run, message.Outcomes, unlisted)
+			}
 			return d.lateReport(ctx, message, notification, unlisted)
 		case v1alpha1.NotificationEvent:
 			return withUnlisted(d.Event(ctx, message), fromRecord, unlisted)

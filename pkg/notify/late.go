@@ -24,6 +24,13 @@ func (d *Delivery) lateReport(
 	return d.Report(ctx, message.Cleaner, message.Run, message.Outcomes, unlisted)
 }
 
+// isFirstTry reports whether a notification of a run was not tried before. Right after the run, no later one has ended.
+func isFirstTry(run *v1alpha1.CleanerRun, name string) bool {
+	return !slices.ContainsFunc(run.Status.Notifications, func(n v1alpha1.NotificationStatus) bool {
+		return n.Name == name && n.Attempts > 0
+	})
+}
+
 // isReplaced reports whether the Report is that of a run later than this one. runs are those of the Cleaner that have
 // records, and last is the last one that its status knows of: that may lag behind the records, and the record may be
 // gone.

@@ -26,7 +26,7 @@ func strict(t *testing.T, text string, into any) {
 	}
 }
 
-// The page on copies shows a Cleaner, what to add to the operator's Deployment, and the Secret of a bucket.
+// The page on copies shows a Cleaner, patches of the operator's Deployment, and the Secret of a bucket.
 func TestCopies(t *testing.T) {
 	var texts []string
 	for _, b := range blocksOf(t, "yaml") {
@@ -42,7 +42,19 @@ func TestCopies(t *testing.T) {
 	if cleaner.CopyStorage() != v1alpha1.StorageVolume || cleaner.CopyRetention().Hours() != 30*24 || cleaner.MaxCopyBytes() != 128<<20 {
 		t.Errorf("the Cleaner asks for %+v", cleaner.Spec.Rollback)
 	}
-	strict(t, texts[1], &appsv1.Deployment{})
+	var overlay struct {
+		Patches []struct {
+			Target map[string]string `json:"target"`
+			Patch  string            `json:"patch"`
+		} `json:"patches"`
+	}
+	strict(t, texts[1], &overlay)
+	if len(overlay.Patches) != 2 {
+		t.Fatalf("the overlay has the patches %v", overlay.Patches)
+	}
+	strict(t, overlay.Patches[0].Patch, &appsv1.Deployment{})
+	var flags []struct{ Op, Path, Value string }
+	strict(t, overlay.Patches[1].Patch, &flags)
 	var secret corev1.Secret
 	strict(t, texts[2], &secret)
 	if len(secret.StringData) != 7 {
