@@ -245,7 +245,7 @@ func (i *Item) waitsForEnd() bool { return i.live != nil && i.live.Deleting && i
 
 // wouldUndo looks at the answer to a patch whether every field would be as it was.
 func wouldUndo(item *Item, answer []byte) error {
-	patch, err := object.DecodePatch(object.JSON(item.copy.Patch))
+	patch, err := item.StoredPatch(object.JSON(item.copy.Patch))
 	if err != nil {
 		return err
 	}
