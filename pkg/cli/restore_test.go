@@ -278,6 +278,45 @@ func TestRestoreFindsTheNewestCopy(t *testing.T) {
 	}
 }
 
+// TestRestoreStopsAtANewerRunThatCannotBeRead: the newest copy may be there, and an older one is not taken for it.
+func TestRestoreStopsAtANewerRunThatCannotBeRead(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	var runs []*v1alpha1.CleanerRun
+	for n := range 2 {
+		s.configMap("a", map[string]string{"unused": "true", "copy": fmt.Sprint(n)})
+		runs = append(runs, s.pastAt(metav1.NewTime(nominal.Add(time.Duration(n)*time.Hour)), c, "a"))
+	}
+	older, newer := runs[0], runs[1]
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(newer), newer))
+	newer.Status.Objects, newer.Status.ObjectsOmitted = nil, 1
+	must(t, s.Status().Update(t.Context(), newer))
+	part := newer.Name + "-" + newer.Status.Intent.Attempt + "-bundle-0"
+	must(t, s.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.DefaultOperatorNamespace, Name: part}}))
+	name := "ConfigMap/" + s.namespace + "/a"
+	got := s.call(t.Context(), nil, "restore", name, "--yes")
+	for _, want := range []string{
+		"error: the newest copy of " + name + " may be that of run " + newer.Name + ", which cannot be read: ",
+		"hint: to restore an older copy, name its run: kubectl cleaner restore RUN --only " + name + "; kubectl cleaner runs lists which runs keep copies   [E-RST-002]\n",
+	} {
+		if got.code != codes.ExitError || !strings.Contains(got.errOut, want) {
+			t.Errorf("exit code %d, without %q: %s", got.code, want, got.errOut)
+		}
+	}
+	if s.exists("a") {
+		t.Fatal("it was restored")
+	}
+	s.wants(s.call(t.Context(), nil, "restore", older.Name, "--only", name, "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
+		touchedBy+"1 object was restored\n"+allowOne("a"))
+	must(t, s.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "a"}}))
+
+	newer.Status.Copies.Dropped = "there were newer ones" // then there is nothing in it that could be restored
+	must(t, s.Status().Update(t.Context(), newer))
+	if got := s.call(t.Context(), nil, "restore", name, "--yes"); got.code != codes.ExitDone || !s.exists("a") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestRestoreOfAnObjectWithoutCopy: one sentence says that none was kept, and why.
 func TestRestoreOfAnObjectWithoutCopy(t *testing.T) {
 	s := newSite(t)

@@ -6,12 +6,12 @@ package restore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -41,13 +41,12 @@ func (o *options) newest(
 	if err != nil {
 		return nil, nil, err
 	}
-	var unread []error
 	lost := ""
 	for i := range runs {
 		run := &runs[i]
 		kind, err := touchedBy(ctx, api, run, ref)
 		if err != nil {
-			unread = append(unread, err)
+			return nil, nil, newerUnread(ctx, run, ref, err)
 		}
 		if kind == nil {
 			continue
@@ -61,14 +60,26 @@ func (o *options) newest(
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, context.Cause(ctx)
-	case len(unread) > 0:
-		return nil, nil, errors.Join(unread...)
 	case lost == "":
 		return nil, nil, terminal.Fail(codes.RestoreNothing, fmt.Errorf("no run that keeps copies touched %s", ref),
 			"write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; "+terminal.Program+" runs lists which runs keep copies")
 	}
 	err = fmt.Errorf("no run keeps a copy of %s; %s", ref, lost)
 	return nil, nil, terminal.Fail(codes.RestoreNothing, err, applyAgain)
+}
+
+// newerUnread says why no older copy is taken for the newest: a newer run may have one, and cannot be read.
+func newerUnread(ctx context.Context, run *v1alpha1.CleanerRun, ref cluster.Ref, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	hint := fmt.Sprintf("to restore an older copy, name its run: %[1]s restore RUN --only %[2]s; %[1]s runs lists which runs keep copies",
+		terminal.Program, ref)
+	if apierrors.IsForbidden(err) {
+		hint = "its objects " + cluster.NeededRole(run) + "; " + hint
+	}
+	err = fmt.Errorf("the newest copy of %s may be that of run %s, which cannot be read: %w", ref, run.Name, err)
+	return terminal.Fail(codes.RestoreUnreadable, err, hint)
 }
 
 // planOf plans to restore the object from a run that touched it. none says why the run has no copy of it.
@@ -115,8 +126,8 @@ func whyNone(kind schema.GroupKind) string {
 	return ""
 }
 
-// touchedBy is the kind of the object, if the run touched it. Of a run without copies, it looks only at the objects
-// that its record lists: nothing can be restored from it.
+// touchedBy is the kind of the object, if the run touched it. Of a run that keeps no copies, it looks only at the
+// objects that its record lists: nothing can be restored from it, and what the record has no room for goes with them.
 func touchedBy(
 	ctx context.Context,
 	api *cluster.Client,
@@ -126,7 +137,8 @@ func touchedBy(
 	if run.Status.Intent == nil {
 		return nil, nil
 	}
-	if kind := touched(run, ref); kind != nil || run.Status.Copies == nil {
+	copies := run.Status.Copies
+	if kind := touched(run, ref); kind != nil || copies == nil || copies.Dropped != "" {
 		return kind, nil
 	}
 	full := run.DeepCopy() // the one to restore stays as it is stored
