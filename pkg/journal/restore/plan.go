@@ -140,6 +140,10 @@ func identityOf(o object.Object) identity { return identity{o.Kind.GroupKind(), 
 // judge looks at the cluster, and decides.
 func (r *Restorer) judge(ctx context.Context, p *Plan, item *Item) {
 	if item.copy != nil && item.copy.Problem != nil { // a file that is not there, or not as the run wrote it
+		if why := untouched(facts{outcome: item.outcome, named: item.named}); why != "" {
+			item.take(leave(Left, "%s", why))
+			return
+		}
 		item.fail(item.copy.Problem)
 		return
 	}
