@@ -63,7 +63,7 @@ func DecodePatch(patch JSON) (map[string]any, error) {
 	return fields, err
 }
 
-// StoredPatch is a merge patch of the object as the API server stores it: it moves what stringData sets in a Secret into
+// StoredPatch is a merge patch of the object as the API server stores it: what stringData sets in a Secret moves into
 // data. Nil when it changes nothing.
 func (o Object) StoredPatch(patch JSON) (map[string]any, error) {
 	fields, err := DecodePatch(patch)
