@@ -22,7 +22,7 @@ func isOurs(live object.Object, patch object.JSON) bool {
 	if holds, err := object.Holds(live, patch); len(patch) == 0 || err != nil || !holds {
 		return false
 	}
-	wanted, err := object.DecodePatch(patch)
+	wanted, err := live.StoredPatch(patch)
 	if err != nil {
 		return false
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -43,5 +45,18 @@ func TestIsOurs(t *testing.T) {
 				t.Errorf("got %v", got)
 			}
 		})
+	}
+}
+
+// What a patch sets as stringData is noted as data.
+func TestIsOursStringData(t *testing.T) {
+	t.Parallel()
+	const raw = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x","uid":"1","resourceVersion":"5","managedFields":[{"manager":"kubecleaner","operation":"Update","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:a":{}}}}]},"data":{"a":"eA=="}}`
+	live, err := object.New(object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}}, []byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !isOurs(live, object.JSON(`{"stringData":{"a":"x"}}`)) {
+		t.Error("it is ours")
 	}
 }

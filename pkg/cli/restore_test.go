@@ -41,6 +41,12 @@ func (s *site) past(c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
 // pastAt is past at another time. A name is that of a ConfigMap, or pods/NAME.
 func (s *site) pastAt(nominal metav1.Time, c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
 	s.Helper()
+	return s.pastAs(v1alpha1.OutcomeDeleted, nominal, c, names...)
+}
+
+// pastAs is pastAt with another outcome than Deleted: then the objects stay.
+func (s *site) pastAs(result v1alpha1.OutcomeResult, nominal metav1.Time, c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
+	s.Helper()
 	ctx := s.Context()
 	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.DefaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
 		must(s.T, err)
@@ -75,13 +81,15 @@ func (s *site) pastAt(nominal metav1.Time, c *v1alpha1.Cleaner, names ...string)
 		gone.SetGroupVersionKind(v.Kind.GroupVersionKind)
 		gone.SetNamespace(v.Namespace)
 		gone.SetName(v.Name)
-		must(s.T, s.Delete(ctx, gone, client.GracePeriodSeconds(0)))
-		must(s.T, ledger.Record(ctx, i, stage.Outcome{Verdict: stage.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted}))
+		if result == v1alpha1.OutcomeDeleted {
+			must(s.T, s.Delete(ctx, gone, client.GracePeriodSeconds(0)))
+		}
+		must(s.T, ledger.Record(ctx, i, stage.Outcome{Verdict: stage.Verdict{Candidate: v.Candidate, Act: true}, Result: result}))
 	}
 	must(s.T, ledger.Flush(ctx))
 	var outcomes []stage.Outcome
 	for _, v := range victims {
-		outcomes = append(outcomes, stage.Outcome{Verdict: stage.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted})
+		outcomes = append(outcomes, stage.Outcome{Verdict: stage.Verdict{Candidate: v.Candidate, Act: true}, Result: result})
 	}
 	journal.Describe(run, 3, outcomes)
 	run.Status.Matched, run.Status.Acted = int64(len(victims)), int64(len(victims))
@@ -274,6 +282,74 @@ func TestRestoreFindsTheNewestCopy(t *testing.T) {
 		"error: no run that keeps copies touched ConfigMap/NS/c\n"+
 			"hint: write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; kubectl cleaner runs lists which runs keep copies   [E-RST-001]\n")
 	if got := s.call(t.Context(), nil, "restore", "ConfigMap/x/a", "--only", "ConfigMap/x/b"); got.code != codes.ExitUsage || !strings.Contains(got.errOut, "--only is for a run") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestRestoreOfWhatARunMayHaveDeleted: a run that does not know whether it deleted the object may have its newest copy.
+func TestRestoreOfWhatARunMayHaveDeleted(t *testing.T) {
+	for _, outcome := range []v1alpha1.OutcomeResult{v1alpha1.OutcomeFailed, v1alpha1.OutcomeAbandoned} {
+		t.Run(string(outcome), func(t *testing.T) {
+			s := newSite(t)
+			c := s.cleaner()
+			name := "ConfigMap/" + s.namespace + "/a"
+			s.configMap("a", map[string]string{"unused": "true", "copy": "0"})
+			s.pastAt(nominal, c, "a")
+			s.configMap("a", map[string]string{"unused": "true", "copy": "1"})
+			newer := s.pastAs(outcome, metav1.NewTime(nominal.Add(time.Hour)), c, "a")
+
+			// The object of the newer run is still there: that run did not delete it, and the older one's copy is meant.
+			if got := s.call(t.Context(), nil, "restore", name, "--dry-run"); strings.Contains(got.errOut, newer.Name) || !strings.Contains(got.out, "Exists") {
+				t.Errorf("while it is there: %+v", got)
+			}
+			must(t, s.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "a"}}))
+			if got := s.call(t.Context(), nil, "restore", name, "--yes"); got.code != codes.ExitDone || !strings.Contains(got.errOut, "is that of run "+newer.Name) {
+				t.Errorf("when it is gone: %+v", got)
+			}
+			var back corev1.ConfigMap
+			must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "a"}, &back))
+			if back.Labels["copy"] != "1" {
+				t.Errorf("it is not the newest copy: %q", back.Labels)
+			}
+		})
+	}
+}
+
+// TestRestoreStopsAtANewerRunThatCannotBeRead: the newest copy may be there, and an older one is not taken for it.
+func TestRestoreStopsAtANewerRunThatCannotBeRead(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	var runs []*v1alpha1.CleanerRun
+	for n := range 2 {
+		s.configMap("a", map[string]string{"unused": "true", "copy": fmt.Sprint(n)})
+		runs = append(runs, s.pastAt(metav1.NewTime(nominal.Add(time.Duration(n)*time.Hour)), c, "a"))
+	}
+	older, newer := runs[0], runs[1]
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(newer), newer))
+	newer.Status.Objects, newer.Status.ObjectsOmitted = nil, 1
+	must(t, s.Status().Update(t.Context(), newer))
+	part := newer.Name + "-" + newer.Status.Intent.Attempt + "-bundle-0"
+	must(t, s.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.DefaultOperatorNamespace, Name: part}}))
+	name := "ConfigMap/" + s.namespace + "/a"
+	got := s.call(t.Context(), nil, "restore", name, "--yes")
+	for _, want := range []string{
+		"error: the newest copy of " + name + " may be that of run " + newer.Name + ", which cannot be read: ",
+		"hint: to restore an older copy, name its run: kubectl cleaner restore RUN --only " + name + "; kubectl cleaner runs lists which runs keep copies   [E-RST-002]\n",
+	} {
+		if got.code != codes.ExitError || !strings.Contains(got.errOut, want) {
+			t.Errorf("exit code %d, without %q: %s", got.code, want, got.errOut)
+		}
+	}
+	if s.exists("a") {
+		t.Fatal("it was restored")
+	}
+	s.wants(s.call(t.Context(), nil, "restore", older.Name, "--only", name, "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
+		touchedBy+"1 object was restored\n"+allowOne("a"))
+	must(t, s.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "a"}}))
+
+	newer.Status.Copies.Dropped = "there were newer ones" // then there is nothing in it that could be restored
+	must(t, s.Status().Update(t.Context(), newer))
+	if got := s.call(t.Context(), nil, "restore", name, "--yes"); got.code != codes.ExitDone || !s.exists("a") {
 		t.Errorf("%+v", got)
 	}
 }

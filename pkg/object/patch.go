@@ -5,6 +5,7 @@ package object
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,6 +61,33 @@ func DecodePatch(patch JSON) (map[string]any, error) {
 		err = errors.New("the patch is no map")
 	}
 	return fields, err
+}
+
+// StoredPatch is a merge patch of the object as the API server stores it: what stringData sets in a Secret moves into
+// data. Nil when it changes nothing.
+func (o Object) StoredPatch(patch JSON) (map[string]any, error) {
+	fields, err := DecodePatch(patch)
+	plain, ok := fields["stringData"].(map[string]any)
+	if err != nil || !ok || !o.IsSecret() {
+		return fields, err
+	}
+	data, isMap := fields["data"].(map[string]any)
+	if _, set := fields["data"]; set && !isMap { // it removes all data first, which no patch of data alone can say
+		return fields, nil
+	}
+	delete(fields, "stringData")
+	for key, value := range plain {
+		text, ok := value.(string)
+		if !ok { // null, as the API server takes nothing else: it removes a key that is never there
+			continue
+		}
+		if data == nil {
+			data = map[string]any{}
+			fields["data"] = data
+		}
+		data[key] = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	return fields, nil
 }
 
 // AtVersion puts a resourceVersion into a patch: the API server answers with a conflict when the object has any other.
@@ -139,7 +167,7 @@ func Changes(value, patch map[string]any) map[string]any {
 
 // Holds reports whether the object is already as a merge patch makes it.
 func Holds(o Object, patch JSON) (bool, error) {
-	wanted, err := DecodePatch(patch)
+	wanted, err := o.StoredPatch(patch)
 	if err != nil {
 		return false, err
 	}

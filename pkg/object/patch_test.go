@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func decoded(t *testing.T, text string) map[string]any {
@@ -125,5 +126,40 @@ func TestAtVersion(t *testing.T) {
 	}
 	if _, err := AtVersion(JSON(`[]`), "7"); err == nil {
 		t.Error("a list is taken for a patch")
+	}
+}
+
+// The API server moves what stringData sets into data, where it overrides what data sets.
+func TestStoredPatch(t *testing.T) {
+	for name, test := range map[string]struct{ group, kind, patch, want string }{
+		"no stringData":             {"", "Secret", `{"data":{"a":"eA=="}}`, `{"data":{"a":"eA=="}}`},
+		"stringData":                {"", "Secret", `{"stringData":{"a":"x"},"type":"t"}`, `{"data":{"a":"eA=="},"type":"t"}`},
+		"stringData overrides data": {"", "Secret", `{"data":{"a":"eQ==","b":"eQ=="},"stringData":{"a":"x"}}`, `{"data":{"a":"eA==","b":"eQ=="}}`},
+		"null removes nothing":      {"", "Secret", `{"data":{"a":"eQ=="},"stringData":{"a":null}}`, `{"data":{"a":"eQ=="}}`},
+		"only nulls":                {"", "Secret", `{"stringData":{"a":null}}`, `{}`},
+		"all data goes first":       {"", "Secret", `{"data":null,"stringData":{"a":"x"}}`, `{"data":null,"stringData":{"a":"x"}}`},
+		"another kind":              {"", "ConfigMap", `{"stringData":{"a":"x"}}`, `{"stringData":{"a":"x"}}`},
+		"a Secret of another group": {"example.com", "Secret", `{"stringData":{"a":"x"}}`, `{"stringData":{"a":"x"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Object{Kind: Kind{GroupVersionKind: schema.GroupVersionKind{Group: test.group, Version: "v1", Kind: test.kind}}}
+			got, err := o.StoredPatch(JSON(test.patch))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(decoded(t, test.want), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A Secret holds the stringData of a patch in its data.
+func TestHoldsStringData(t *testing.T) {
+	secret := Object{Kind: Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}}, Raw: []byte(`{"data":{"a":"eA=="}}`)}
+	for patch, want := range map[string]bool{`{"stringData":{"a":"x"}}`: true, `{"stringData":{"a":"y"}}`: false} {
+		if got, err := Holds(secret, JSON(patch)); got != want || err != nil {
+			t.Errorf("%s: %v, %v", patch, got, err)
+		}
 	}
 }

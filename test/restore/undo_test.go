@@ -19,6 +19,7 @@ import (
 var (
 	widgets     = object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: "restore.kubecleaner.dev", Version: "v1", Kind: "Widget"}, Resource: "widgets", Namespaced: true}
 	deployments = object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Resource: "deployments", Namespaced: true}
+	secrets     = object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Resource: "secrets", Namespaced: true}
 )
 
 // transformed lets a Cleaner change the labelled objects of a kind by a merge patch.
@@ -65,6 +66,22 @@ func TestUndo(t *testing.T) {
 	wantActed(t, b.run(cleaner), 0)
 	b.patch(widget, `{"metadata":{"annotations":{"`+v1alpha1.RestoredFromAnnotation+`":null}}}`) // it is confirmed
 	wantActed(t, b.run(cleaner), 1)
+}
+
+// What a Transform wrote as stringData is put back where the API server keeps it, which is data.
+func TestUndoOfStringData(t *testing.T) {
+	b := newBench(t)
+	secret := b.create(secrets, map[string]any{"metadata": map[string]any{"name": "secret", "namespace": b.namespace}, "data": map[string]any{"k": "b2xk", "other": "eA=="}})
+	before := b.get(secret)
+	record := b.transformed(secrets, `{"stringData":{"k":"new","added":"y"}}`)
+	if now := at(b.get(secret), "data", "k"); now != "bmV3" {
+		t.Fatalf("it was changed to %v", now)
+	}
+	wantResults(t, b.restore(record, restore.Options{}), 1, restore.Restored)
+	if diff := cmp.Diff(without("Secret", before), without("Secret", b.get(secret))); diff != "" {
+		t.Errorf("(-before +restored):\n%s", diff)
+	}
+	wantResults(t, b.restore(record, restore.Options{}), 1, restore.Already)
 }
 
 // What somebody edited where the run had changed it is left alone as a whole, unless he is overruled; what he edited elsewhere stays.

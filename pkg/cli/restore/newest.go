@@ -6,12 +6,12 @@ package restore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -41,19 +41,18 @@ func (o *options) newest(
 	if err != nil {
 		return nil, nil, err
 	}
-	var unread []error
 	lost := ""
 	for i := range runs {
 		run := &runs[i]
-		kind, err := touchedBy(ctx, api, run, ref)
+		found, err := touchedBy(ctx, api, run, ref)
 		if err != nil {
-			unread = append(unread, err)
+			return nil, nil, newerUnread(ctx, run, ref, err)
 		}
-		if kind == nil {
+		if found == nil {
 			continue
 		}
-		plan, none, err := o.planOf(ctx, restorer, run, ref, *kind)
-		if err != nil || none == "" {
+		plan, none, err := o.planOf(ctx, restorer, run, ref, *found)
+		if err != nil || plan != nil {
 			return run, plan, err
 		}
 		lost = cmp.Or(lost, none)
@@ -61,8 +60,6 @@ func (o *options) newest(
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, context.Cause(ctx)
-	case len(unread) > 0:
-		return nil, nil, errors.Join(unread...)
 	case lost == "":
 		return nil, nil, terminal.Fail(codes.RestoreNothing, fmt.Errorf("no run that keeps copies touched %s", ref),
 			"write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; "+terminal.Program+" runs lists which runs keep copies")
@@ -71,26 +68,46 @@ func (o *options) newest(
 	return nil, nil, terminal.Fail(codes.RestoreNothing, err, applyAgain)
 }
 
-// planOf plans to restore the object from a run that touched it. none says why the run has no copy of it.
+// newerUnread says why no older copy is taken for the newest: a newer run may have one, and cannot be read.
+func newerUnread(ctx context.Context, run *v1alpha1.CleanerRun, ref cluster.Ref, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	hint := fmt.Sprintf("to restore an older copy, name its run: %[1]s restore RUN --only %[2]s; %[1]s runs lists which runs keep copies",
+		terminal.Program, ref)
+	if apierrors.IsForbidden(err) {
+		hint = "its objects " + cluster.NeededRole(run) + "; " + hint
+	}
+	err = fmt.Errorf("the newest copy of %s may be that of run %s, which cannot be read: %w", ref, run.Name, err)
+	return terminal.Fail(codes.RestoreUnreadable, err, hint)
+}
+
+// planOf plans to restore the object from a run that touched it. Without a plan, an older run is to be looked at; none
+// says why the run has no copy of it.
 func (o *options) planOf(
 	ctx context.Context,
 	restorer *restore.Restorer,
 	run *v1alpha1.CleanerRun,
 	ref cluster.Ref,
-	kind schema.GroupKind,
+	found found,
 ) (plan *restore.Plan, none string, err error) {
 	switch copies := run.Status.Copies; {
 	case copies == nil:
-		return nil, o.keptNone(run, kind), nil
+		return nil, o.keptNone(run, found.kind), nil
 	case copies.Dropped != "":
 		return nil, fmt.Sprintf("run %s touched it, and its copies were dropped: %s", run.Name,
 			terminal.OneLine(copies.Dropped)), nil
 	}
 	plan, err = o.plan(ctx, restorer, run, []cluster.Ref{ref})
-	if err == nil && !slices.ContainsFunc(plan.Items, (*restore.Item).HasCopy) {
-		none = o.keptNone(run, kind)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case found.doubtful && plan.Count(restore.Left) == int64(len(plan.Items)):
+		return nil, "", nil // it is still there, or the run has no copy of it
+	case !slices.ContainsFunc(plan.Items, (*restore.Item).HasCopy):
+		return nil, o.keptNone(run, found.kind), nil
 	}
-	return plan, none, err
+	return plan, "", nil
 }
 
 // keptNone says that a run kept no copy of an object of the kind.
@@ -115,19 +132,26 @@ func whyNone(kind schema.GroupKind) string {
 	return ""
 }
 
-// touchedBy is the kind of the object, if the run touched it. Of a run without copies, it looks only at the objects
-// that its record lists: nothing can be restored from it.
+// found is an object in the record of a run.
+type found struct {
+	kind schema.GroupKind
+	// doubtful is true when it is not known whether the run deleted it.
+	doubtful bool
+}
+
+// touchedBy is the object, if the run touched it or may have. Of a run that keeps no copies, it looks only at the
+// objects that its record lists: nothing can be restored from it, and what the record has no room for goes with them.
 func touchedBy(
 	ctx context.Context,
 	api *cluster.Client,
 	run *v1alpha1.CleanerRun,
 	ref cluster.Ref,
-) (*schema.GroupKind, error) {
+) (*found, error) {
 	if run.Status.Intent == nil {
 		return nil, nil
 	}
-	if kind := touched(run, ref); kind != nil || run.Status.Copies == nil {
-		return kind, nil
+	if o := touched(run, ref); o != nil || !keepsCopies(run) {
+		return o, nil
 	}
 	full := run.DeepCopy() // the one to restore stays as it is stored
 	if err := api.Fill(ctx, full); err != nil {
@@ -136,16 +160,37 @@ func touchedBy(
 	return touched(full, ref), nil
 }
 
-// touched is the kind of the object, if the run deleted or changed it, as far as the record lists objects.
-func touched(run *v1alpha1.CleanerRun, ref cluster.Ref) *schema.GroupKind {
+// keepsCopies reports whether there is something that could be restored from the run.
+func keepsCopies(run *v1alpha1.CleanerRun) bool {
+	return run.Status.Copies != nil && run.Status.Copies.Dropped == ""
+}
+
+// touched is the object, if the run deleted or changed it, or may have, as far as the record lists objects.
+func touched(run *v1alpha1.CleanerRun, ref cluster.Ref) *found {
 	for i := range run.Status.Objects {
 		o := &run.Status.Objects[i]
 		kind := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()
-		if isTouched(o) && terminal.IsCalled(kind, ref.Kind) && o.Namespace == ref.Namespace && o.Name == ref.Name {
-			return &kind
+		if !terminal.IsCalled(kind, ref.Kind) || o.Namespace != ref.Namespace || o.Name != ref.Name {
+			continue
+		}
+		if doubtful := mayBeDeleted(run, o); doubtful || isTouched(o) {
+			return &found{kind, doubtful}
 		}
 	}
 	return nil
+}
+
+// mayBeDeleted reports whether a run that has ended, and keeps copies, may have deleted an object without knowing it.
+// What a Transform may have changed is left out: from the object it does not show whether its fields were put back.
+func mayBeDeleted(run *v1alpha1.CleanerRun, o *v1alpha1.ObjectOutcome) bool {
+	if run.Spec.Action != v1alpha1.ActionDelete || !run.Status.Phase.Final() || !keepsCopies(run) {
+		return false
+	}
+	switch o.Outcome {
+	case v1alpha1.OutcomePlanned, v1alpha1.OutcomeFailed, v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeKindGone:
+		return true
+	}
+	return false
 }
 
 // isTouched reports whether a run deleted or changed an object.
@@ -170,7 +215,7 @@ func (o *options) complete(
 	}
 	runs, _ := api.Runs(cmd.Context()) // none, when it fails
 	for i := range runs {
-		if kept := runs[i].Status.Copies; kept == nil || kept.Dropped != "" {
+		if !keepsCopies(&runs[i]) {
 			continue
 		}
 		for j := range runs[i].Status.Objects {

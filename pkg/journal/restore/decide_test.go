@@ -5,6 +5,7 @@ package restore
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -107,6 +108,35 @@ func TestDecide(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, got.body); diff != "" {
 				t.Errorf("what is sent (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A copy that cannot be read is a failure only where the copy is needed.
+func TestUnreadableCopy(t *testing.T) {
+	const byName = "; ask for it by name (--only) to bring it back all the same"
+	tests := map[string]struct {
+		facts  facts
+		result Result
+		reason string
+	}{
+		"deleted":               {facts{outcome: "Deleted"}, Failed, "no such file"},
+		"changed":               {facts{outcome: "Transformed"}, Failed, "no such file"},
+		"protected":             {facts{outcome: "Protected", named: true}, Left, "the run did not touch it: the outcome is Protected"},
+		"somebody else's deed":  {facts{outcome: "Gone"}, Left, "somebody else deleted it before the run came to it" + byName},
+		"failed":                {facts{outcome: "Failed"}, Left, "the outcome of the run is Failed, so it most probably did not touch it" + byName},
+		"failed, and asked for": {facts{outcome: "Failed", named: true}, Failed, "no such file"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := copyFrom(t, "", "ConfigMap", copied, "")
+			c.Object, c.Problem = nil, errors.New("no such file")
+			item := &Item{Object: *liveObject(t, "", "ConfigMap", copied), copy: c, outcome: test.facts.outcome, named: test.facts.named}
+			item.Raw = nil
+			(&Restorer{}).judge(t.Context(), &Plan{run: &v1alpha1.CleanerRun{}}, item) // it asks no API server
+			if item.Result != test.result || item.Reason != test.reason {
+				t.Errorf("got %s %q, want %s %q", item.Result, item.Reason, test.result, test.reason)
 			}
 		})
 	}

@@ -140,6 +140,10 @@ func identityOf(o object.Object) identity { return identity{o.Kind.GroupKind(), 
 // judge looks at the cluster, and decides.
 func (r *Restorer) judge(ctx context.Context, p *Plan, item *Item) {
 	if item.copy != nil && item.copy.Problem != nil { // a file that is not there, or not as the run wrote it
+		if why := untouched(facts{outcome: item.outcome, named: item.named}); why != "" {
+			item.take(leave(Left, "%s", why))
+			return
+		}
 		item.fail(item.copy.Problem)
 		return
 	}
@@ -245,7 +249,7 @@ func (i *Item) waitsForEnd() bool { return i.live != nil && i.live.Deleting && i
 
 // wouldUndo looks at the answer to a patch whether every field would be as it was.
 func wouldUndo(item *Item, answer []byte) error {
-	patch, err := object.DecodePatch(object.JSON(item.copy.Patch))
+	patch, err := item.StoredPatch(object.JSON(item.copy.Patch))
 	if err != nil {
 		return err
 	}

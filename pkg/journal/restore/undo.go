@@ -29,7 +29,7 @@ func undo(c *journal.Copy, before map[string]any, f facts, options Options) plan
 	if err != nil {
 		return leave(Failed, "%s", err)
 	}
-	patch, err := object.DecodePatch(object.JSON(c.Patch))
+	patch, err := f.live.StoredPatch(object.JSON(c.Patch))
 	if err != nil {
 		return leave(Failed, "%s", err)
 	}

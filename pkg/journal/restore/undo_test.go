@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
 func decode(t *testing.T, text string) map[string]any {
@@ -74,5 +76,49 @@ func TestWalk(t *testing.T) {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// The API server moved what a patch wrote as stringData into data: that is where it is put back.
+func TestUndoStringData(t *testing.T) {
+	const before, patch = `{"metadata":{"name":"a","namespace":"n","uid":"1","resourceVersion":"7"},"data":{"k":"b2xk","x":"eA=="}}`, `{"stringData":{"k":"new"}}`
+	tests := map[string]struct {
+		data   string
+		result Result
+		reason string
+		back   string
+	}{
+		"as the run wrote it": {`{"k":"bmV3","x":"eA=="}`, Planned, "", `{"k":"b2xk"}`},
+		"put back":            {`{"k":"b2xk","x":"eA=="}`, Already, "", ""},
+		"edited since":        {`{"k":"bWluZQ==","x":"eA=="}`, ChangedSince, "it was edited since at data.k; with --force that is overwritten", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			live := liveObject(t, "", "Secret", `{"metadata":{"name":"a","namespace":"n","uid":"1","resourceVersion":"8"},"data":`+test.data+`}`)
+			got := decide(copyFrom(t, "", "Secret", before, patch), facts{outcome: v1alpha1.OutcomeTransformed, live: live}, Options{})
+			if got.result != test.result || got.reason != test.reason {
+				t.Errorf("got %s %q, want %s %q", got.result, got.reason, test.result, test.reason)
+			}
+			var want any
+			if test.back != "" {
+				want = decode(t, test.back)
+			}
+			if diff := cmp.Diff(want, got.body["data"]); diff != "" {
+				t.Errorf("what is put back (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A trial that would not put the data back is seen.
+func TestWouldUndoStringData(t *testing.T) {
+	const before, patch = `{"metadata":{"name":"a","namespace":"n","uid":"1","resourceVersion":"7"},"data":{"k":"b2xk"}}`, `{"stringData":{"k":"new"}}`
+	c := copyFrom(t, "", "Secret", before, patch)
+	item := &Item{Object: *liveObject(t, "", "Secret", before), copy: c}
+	if err := wouldUndo(item, []byte(before)); err != nil {
+		t.Error(err)
+	}
+	if err := wouldUndo(item, []byte(strings.Replace(before, "b2xk", "bmV3", 1))); err == nil || err.Error() != "the API server would not put back data.k" {
+		t.Errorf("%v", err)
 	}
 }
