@@ -102,9 +102,8 @@ func New(c Config) *Runner {
 		},
 	}
 	r.Delivery = &notify.Delivery{
-		Report: c.Journal.WriteReport, Runs: c.Journal.Runs, Save: c.Journal.SaveEnded, Event: c.Event,
-		Sender: c.Sender, Secret: identities.Live,
-		AccountRequired: c.RequireServiceAccount, Tried: c.Metrics.Notified, Clock: c.Clock,
+		Report: c.Journal.WriteReport, Save: c.Journal.SaveEnded, Event: c.Event, Sender: c.Sender, Secret: identities.Live,
+		AccountRequired: c.RequireServiceAccount, Runs: c.Journal.Runs, Tried: c.Metrics.Notified, Clock: c.Clock,
 	}
 	return r
 }
