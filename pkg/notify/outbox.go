@@ -240,14 +240,15 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 			return nil
 		},
 	)
-	if again != nil || err == nil { // written, or not to be written any more
-		o.unsaved.Delete(next)
+	if err != nil {
+		return err
 	}
-	if err == nil && tried.State != v1alpha1.NotificationPending { // also when the record vanished meanwhile
+	o.unsaved.Delete(next) // written, or not to be written any more
+	if tried.State != v1alpha1.NotificationPending {
 		o.backlog.drop(next)
 	}
-	if again == nil {
-		return err
+	if again == nil { // the record vanished meanwhile
+		return nil
 	}
 	if fault != nil {
 		klog.FromContext(ctx).
@@ -259,5 +260,5 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 	}
 	o.Add(again)
 	o.Changed(again.Spec.Cleaner)
-	return err
+	return nil
 }
