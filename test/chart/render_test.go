@@ -167,7 +167,7 @@ func TestMemory(t *testing.T) {
 func TestNotes(t *testing.T) {
 	for text, wants := range map[string][]string{
 		`{}`: {
-			"kubectl cleaner scan\n", "kubectl apply -f cleaner.yaml", "helm test sweep --namespace projectsveltos",
+			"kubectl cleaner scan\n", "kubectl create -f cleaner.yaml", "helm test sweep --namespace projectsveltos",
 			"helm uninstall sweep --namespace projectsveltos", "kubectl delete cleaners --all", "This keeps the CustomResourceDefinitions", "Cleaners may touch every kind",
 		},
 		`{crds: {keep: false}}`:    {"this also deletes the CustomResourceDefinitions, and with them every Cleaner"},
@@ -191,6 +191,11 @@ func TestNotes(t *testing.T) {
 					if !strings.Contains(r.notes, want) {
 						t.Errorf("the notes lack %q:\n%s", want, r.notes)
 					}
+				}
+				// In other modes, the Cleaners of a whole scan would lack rights or an account.
+				scans := !strings.Contains(text, "mode:") || strings.Contains(text, "readOnly")
+				if scans != strings.Contains(r.notes, "scan -o cleaner") {
+					t.Errorf("the notes speak of Cleaners for what a scan found: %t, want %t", !scans, scans)
 				}
 			})
 		})
