@@ -16,6 +16,24 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
+// A Report right after its run is written without a look at the other runs.
+func TestReportInTime(t *testing.T) {
+	var run v1alpha1.CleanerRun
+	wrote := 0
+	d := &Delivery{Report: func(context.Context, *v1alpha1.Cleaner, *v1alpha1.CleanerRun, []stage.Outcome, int64) error {
+		wrote++
+		return nil
+	}} // Runs is nil: to ask for them is an error
+	n := v1alpha1.Notification{Name: "n", Type: v1alpha1.NotificationCleanerReport}
+	for attempts, want := range []int{1, 1} {
+		run.Status.Notifications = []v1alpha1.NotificationStatus{{Name: "n", Attempts: int32(attempts)}}
+		err := d.Deliver(t.Context(), Message{Cleaner: &v1alpha1.Cleaner{}, Run: &run, Outcomes: []stage.Outcome{{}}}, n)
+		if (err == nil) != (attempts == 0) || wrote != want {
+			t.Errorf("after %d attempts: %v, written %d times", attempts, err, wrote)
+		}
+	}
+}
+
 // A Report that is written late does not take the place of a later run's.
 func TestLateReport(t *testing.T) {
 	const report, pending, delivered, failed = v1alpha1.NotificationCleanerReport, v1alpha1.NotificationPending, v1alpha1.NotificationDelivered, v1alpha1.NotificationFailed

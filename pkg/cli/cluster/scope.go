@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -22,6 +23,17 @@ func BindAllNamespaces(flags *pflag.FlagSet, usage string) {
 func BindOperatorNamespace(flags *pflag.FlagSet, into *string) {
 	flags.VarP((*namespaceName)(into), "operator-namespace", "n",
 		"the operator's namespace (default: where the operator's Deployment is)")
+}
+
+// InOperatorNamespace adds the operator's namespace to a command that is about other namespaces, too.
+func InOperatorNamespace(flags *pflag.FlagSet, into *string) {
+	flags.StringVar(into, "operator-namespace", "",
+		"the operator's namespace (default: the environment variable NAMESPACE, or "+DefaultOperatorNamespace+")")
+}
+
+// OperatorNamespace is the operator's namespace, if that was given for it.
+func OperatorNamespace(given string, getenv func(string) string) string {
+	return cmp.Or(given, getenv("NAMESPACE"), DefaultOperatorNamespace)
 }
 
 // namespaceName is the value of a flag that names a namespace: it becomes part of paths of the API server.

@@ -5,7 +5,6 @@
 package dashboard
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -48,8 +47,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd.Flags().IntVar(&o.port, "port", 0, "the port on this computer; 0 means any free one")
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the namespace whose findings are shown first (default: the whole cluster)")
 	cluster.BindAllNamespaces(cmd.Flags(), "show the findings of the whole cluster first, which is the default")
-	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", "",
-		"the operator's namespace (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
+	cluster.InOperatorNamespace(cmd.Flags(), &o.operatorNamespace)
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
@@ -69,7 +67,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listening on port %d of this computer: %w", o.port, err)
 	}
-	operator := cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
+	operator := cluster.OperatorNamespace(o.operatorNamespace, o.Getenv)
 	address, ticket := listener.Addr().String(), rand.Text()
 	_, port, _ := net.SplitHostPort(address)
 	server := dashboard.NewHTTP(dashboard.New(dashboard.Options{

@@ -4,7 +4,6 @@
 package preview
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -221,7 +220,7 @@ func (j *job) declare(ctx context.Context, operator *selector.Reader, options *s
 
 // operators is the operator's namespace.
 func (o *options) operators() string {
-	return cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
+	return cluster.OperatorNamespace(o.operatorNamespace, o.Getenv)
 }
 
 // protected are the namespaces that the operator protects.

@@ -5,7 +5,6 @@
 package rbac
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,8 +73,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		VarP(terminal.NewChoice(&o.output, "yaml", "json"), "output", "o", "what to print: yaml, with comments, or json, a List without them")
 	cmd.Flags().
 		StringVar(&o.account, "service-account", "", "the account of the Cleaners that name none, as NAMESPACE/NAME")
-	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", "",
-		"the operator's namespace (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
+	cluster.InOperatorNamespace(cmd.Flags(), &o.operatorNamespace)
 	o.Bind(cmd.Flags())
 	return cmd
 }
@@ -181,7 +179,7 @@ func failure(err error) error {
 
 // declared are the references that users declared, as far as the user may read them.
 func (o *options) declared(ctx context.Context, reader *selector.Reader) ([]graph.Source, error) {
-	namespace := cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
+	namespace := cluster.OperatorNamespace(o.operatorNamespace, o.Getenv)
 	sources, err := survey.Declared(ctx, reader, nil, namespace)
 	if apierrors.IsForbidden(err) {
 		o.Note("%s", survey.UnreadNote(namespace))

@@ -4,7 +4,6 @@
 package search
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -33,7 +32,7 @@ func (o *Flags) Check(cmd *cobra.Command) error {
 
 // Operator is the operator's namespace.
 func (o *Flags) Operator() string {
-	return cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
+	return cluster.OperatorNamespace(o.operatorNamespace, o.Getenv)
 }
 
 // Protection is what no Cleaner may touch.

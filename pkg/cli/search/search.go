@@ -62,8 +62,7 @@ func (o *Flags) BindAll(flags *pflag.FlagSet) {
 		"a file that says which fields of custom resources name other objects, in addition to ConfigMap "+
 			survey.DeclaredIn+" of the operator's namespace (may be given several times)",
 	)
-	flags.StringVar(&o.operatorNamespace, "operator-namespace", "",
-		"the operator's namespace (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
+	cluster.InOperatorNamespace(flags, &o.operatorNamespace)
 	flags.Var(terminal.ProgressChoice(&o.progress), "progress",
 		"how to show the progress of long work: auto, plain, json or none")
 	o.Bind(flags)
