@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -243,11 +244,11 @@ func TestImportFromCluster(t *testing.T) {
 // define makes the API server serve a kind of any content, until the test ends.
 func (b *bench) define(scope, group, version, plural, kind string) {
 	b.t.Helper()
-	schema := map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}
+	content := map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}
 	d := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
 		"group": group, "scope": scope,
 		"names":    map[string]any{"plural": plural, "singular": strings.ToLower(kind), "kind": kind, "listKind": kind + "List"},
-		"versions": []any{map[string]any{"name": version, "served": true, "storage": true, "schema": schema}},
+		"versions": []any{map[string]any{"name": version, "served": true, "storage": true, "schema": content}},
 	}}}
 	d.SetAPIVersion("apiextensions.k8s.io/v1")
 	d.SetKind("CustomResourceDefinition")
@@ -261,7 +262,12 @@ func (b *bench) define(scope, group, version, plural, kind string) {
 				fields, _ := c.(map[string]any)
 				return fields["type"] == "Established" && fields["status"] == "True"
 			})
-			return want && err == nil && established || !want && apierrors.IsNotFound(err), nil
+			if !want || err != nil || !established {
+				return !want && apierrors.IsNotFound(err), nil
+			}
+			// Discovery follows only after the kind is established: a client may not know the kind yet.
+			_, err = b.user.RESTMapper().RESTMapping(schema.GroupKind{Group: group, Kind: kind}, version)
+			return err == nil, nil
 		})
 	}
 	b.t.Cleanup(func() {
