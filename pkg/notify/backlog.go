@@ -11,7 +11,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
-// maxBacklog is how many objects may be kept, of all runs together, some 300 bytes each, unless one run alone has more.
+// maxBacklog is how many objects may be kept, of all runs together, some 300 bytes each.
 const maxBacklog = 100_000
 
 // backlog are the objects that Events are still to be written about. A record need not have room for all of them; what
@@ -23,10 +23,10 @@ type backlog struct {
 }
 
 // Notify sends the notifications of a run that has just ended, with Events on all of its objects, also those that its
-// record does not list.
+// record does not list, unless outcomes are nil.
 func (o *Outbox) Notify(run *v1alpha1.CleanerRun, outcomes []stage.Outcome) {
 	for i := range run.Status.Notifications {
-		if entry := &run.Status.Notifications[i]; entry.Type == v1alpha1.NotificationEvent &&
+		if entry := &run.Status.Notifications[i]; outcomes != nil && entry.Type == v1alpha1.NotificationEvent &&
 			entry.State == v1alpha1.NotificationPending {
 			o.backlog.add(letter{run.Name, entry.Name}, handledOf(Message{Run: run, Outcomes: outcomes}))
 		}
@@ -40,7 +40,7 @@ func (b *backlog) add(next letter, outcomes []stage.Outcome) {
 	if b.letters == nil {
 		b.letters = map[letter][]stage.Outcome{}
 	}
-	if b.size > 0 && b.size+len(outcomes) > maxBacklog {
+	if b.size+len(outcomes) > maxBacklog {
 		return
 	}
 	b.letters[next] = outcomes

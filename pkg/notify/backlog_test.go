@@ -65,8 +65,16 @@ func TestBacklog(t *testing.T) {
 	}
 	o.backlog.drop(a)
 	o.backlog.drop(a)
-	if b = send("b", maxBacklog+1); len(o.backlog.of(b)) != maxBacklog+1 {
-		t.Fatal("a run that has more alone is not kept")
+	unknown := sample().Run.DeepCopy()
+	unknown.Status.Notifications = []v1alpha1.NotificationStatus{{Name: "event", Type: v1alpha1.NotificationEvent, State: v1alpha1.NotificationPending}}
+	if o.Notify(unknown, nil); o.backlog.of(letter{unknown.Name, "event"}) != nil {
+		t.Fatal("it is to be sent about nothing, and not about what its record lists")
+	}
+	if c := send("c", maxBacklog+1); o.backlog.of(c) != nil {
+		t.Fatal("a run that has more alone is kept")
+	}
+	if b = send("b", maxBacklog); len(o.backlog.of(b)) != maxBacklog {
+		t.Fatal("a run that fills it is not kept")
 	}
 	o.backlog.drop(b)
 	if len(o.backlog.letters) != 0 || o.backlog.size != 0 {

@@ -64,7 +64,8 @@ func Due(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) []v1alpha1.Noti
 }
 
 // Notify delivers the notifications of a run that has ended. It writes the Report at once: that is one write, and the
-// record need not have room for all objects. Everything else, and what did not succeed, is left to the outbox.
+// record need not have room for all objects. Everything else, and what did not succeed, is left to the outbox. Without
+// outcomes, it delivers those that the record lists.
 func (d *Delivery) Notify(
 	ctx context.Context,
 	cleaner *v1alpha1.Cleaner,
@@ -110,7 +111,12 @@ func (d *Delivery) report(
 ) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
 	defer cancel()
-	return fault.Logged(ctx, func() error { return d.Report(ctx, cleaner, run, outcomes, 0) })
+	unlisted := int64(0)
+	if outcomes == nil {
+		outcomes = Message{Run: run}.Listed()
+		unlisted = unlistedOf(run, outcomes)
+	}
+	return fault.Logged(ctx, func() error { return d.Report(ctx, cleaner, run, outcomes, unlisted) })
 }
 
 // Deliver delivers one notification, for the outbox: from the run's record, unless the message has outcomes.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
@@ -31,6 +32,28 @@ func TestReportInTime(t *testing.T) {
 		if (err == nil) != (attempts == 0) || wrote != want {
 			t.Errorf("after %d attempts: %v, written %d times", attempts, err, wrote)
 		}
+	}
+}
+
+// A Report of a run whose outcomes were too many to keep has those that its record lists, and the number of the others.
+func TestReportWithoutOutcomes(t *testing.T) {
+	run := sample().Run.DeepCopy()
+	run.Status.Notifications = []v1alpha1.NotificationStatus{{Name: "n", Type: v1alpha1.NotificationCleanerReport, State: v1alpha1.NotificationPending}}
+	run.Status.Acted, run.Status.ObjectsOmitted = 1000, 970
+	d := &Delivery{
+		Clock: clocktesting.NewFakeClock(time.Now()),
+		Report: func(_ context.Context, _ *v1alpha1.Cleaner, _ *v1alpha1.CleanerRun, outcomes []stage.Outcome, unlisted int64) error {
+			if len(outcomes) != len(run.Status.Objects) || unlisted != 970 {
+				t.Errorf("it lists %d objects, and says that it does not list %d", len(outcomes), unlisted)
+			}
+			return nil
+		},
+		Save:  func(context.Context, *v1alpha1.CleanerRun) error { return nil },
+		Tried: func(string, v1alpha1.NotificationType, v1alpha1.NotificationState) {},
+	}
+	d.Notify(t.Context(), &v1alpha1.Cleaner{}, run, nil)
+	if got := run.Status.Notifications[0].State; got != v1alpha1.NotificationDelivered {
+		t.Errorf("its state is %s", got)
 	}
 }
 

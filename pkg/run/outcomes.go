@@ -45,13 +45,13 @@ func (o *outcomes) exhausted() bool {
 		slices.ContainsFunc(o.list, of)
 }
 
-// toNotify are the outcomes for the notifications: the first ones, or all when a notification lists all.
-func (o *outcomes) toNotify(record *v1alpha1.CleanerRun) []stage.Outcome {
-	listsAll := func(n v1alpha1.NotificationStatus) bool {
-		return n.Type == v1alpha1.NotificationCleanerReport || n.Type == v1alpha1.NotificationEvent
-	}
-	if !slices.ContainsFunc(record.Status.Notifications, listsAll) {
-		return o.list
+// toNotify are all outcomes, if a notification lists all, as what is written into the cluster does, and there is memory
+// for them. Else nil: the record's will do.
+func (o *outcomes) toNotify(t *task) []stage.Outcome {
+	listsAll := func(n v1alpha1.NotificationStatus) bool { return !n.Type.NeedsSecret() }
+	s := t.record.Status
+	if !slices.ContainsFunc(s.Notifications, listsAll) || t.engine.Memory.Act(s.ObjectsOmitted) != nil {
+		return nil
 	}
 	return slices.AppendSeq(slices.Clip(o.list), o.rest)
 }

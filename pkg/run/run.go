@@ -147,7 +147,7 @@ func (r *Runner) decide(ctx context.Context, t *task) *decision {
 // notify delivers the outcomes.
 func (r *Runner) notify(ctx context.Context, t *task, outcomes *outcomes) {
 	t.progress.Enter(metrics.StageNotify, 0)
-	r.Delivery.Notify(ctx, t.cleaner, t.record, outcomes.toNotify(t.record))
+	r.Delivery.Notify(ctx, t.cleaner, t.record, outcomes.toNotify(t))
 }
 
 // prepare opens what the run reads and judges with, or says why it may not read anything.
@@ -170,6 +170,6 @@ func (r *Runner) prepare(ctx context.Context, b *begun, t *task) *refusal {
 // endAndNotify ends a run that has no outcomes but those in its record.
 func (r *Runner) endAndNotify(ctx context.Context, t *task, end *refusal) {
 	if r.Record.close(ctx, t, end) {
-		r.Delivery.Notify(ctx, t.cleaner, t.record, notify.Message{Run: t.record}.Listed())
+		r.Delivery.Notify(ctx, t.cleaner, t.record, nil)
 	}
 }

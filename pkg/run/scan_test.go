@@ -12,9 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/engine"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
 // scanOf is what a Scan decides that found so many ConfigMaps, every seventh of them protected.
@@ -36,7 +38,8 @@ func scanOf(n int) *decision {
 func TestScanOfMany(t *testing.T) {
 	const n = maxListed + 700
 	record := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionScan}}
-	scan := &task{record: record, action: v1alpha1.ActionScan}
+	memory := selector.NewBudget(5000 * n).Share() // bytes: enough to notify all objects
+	scan := &task{record: record, action: v1alpha1.ActionScan, engine: &engine.Engine{Memory: memory}}
 	in := (Record{}).intend(t.Context(), scan, scanOf(n))
 	out := (Act{}).act(t.Context(), scan, in)
 	const protected = (n + 6) / 7
@@ -56,10 +59,19 @@ func TestScanOfMany(t *testing.T) {
 	if results[v1alpha1.OutcomeMatched] != n-protected || results[v1alpha1.OutcomeProtected] != protected {
 		t.Errorf("the metrics count %v, want %d matched and %d protected", results, n-protected, protected)
 	}
-	for kind, want := range map[v1alpha1.NotificationType]int{v1alpha1.NotificationSlack: listed, v1alpha1.NotificationCleanerReport: n, v1alpha1.NotificationEvent: n} {
+	for kind, want := range map[v1alpha1.NotificationType]int{v1alpha1.NotificationSlack: 0, v1alpha1.NotificationCleanerReport: n, v1alpha1.NotificationEvent: n} {
 		record.Status.Notifications = []v1alpha1.NotificationStatus{{Type: kind}}
-		if got := len(out.toNotify(record)); got != want {
+		if got := len(out.toNotify(scan)); got != want {
 			t.Errorf("%s lists %d objects, want %d", kind, got, want)
 		}
+	}
+	if memory.Taken() < 2*500*(n-maxListed) {
+		t.Errorf("%d bytes are charged for two notifications that list %d objects", memory.Taken(), n)
+	}
+	for memory.Take(100_000) == nil {
+		continue // until it is used up
+	}
+	if got := out.toNotify(scan); got != nil {
+		t.Errorf("%d objects are notified without memory for them", len(got))
 	}
 }
