@@ -170,7 +170,7 @@ func TestInitWritesNoDeadLinks(t *testing.T) {
 			t.Errorf("%s has a link:\n%s", r.Name, got.out)
 		}
 	}
-	const want = "#   k8s-ttl-controller, Kyverno, mayfly and pod-reaper. The table of marks (https://github.com/kubecleaner/kubecleaner/blob/main/docs/reference/findings.md#expiry-marks) has their forms. With\n"
+	const want = "#   k8s-ttl-controller, Kyverno, mayfly and pod-reaper. The table of marks (https://github.com/kubecleaner/kubecleaner/blob/main/docs/reference/time-marks.md) has their forms. If an\n"
 	if got := call(t.Context(), t, "", nil, "init", "ttl-marks"); !strings.Contains(got.out, want) {
 		t.Errorf("no %q in\n%s", want, got.out)
 	}
