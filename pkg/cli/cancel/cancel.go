@@ -35,7 +35,7 @@ type options struct {
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
-		Use:   "cancel RUN",
+		Use:   "cancel RUN | CLEANER",
 		Short: "End a run before its next object",
 		Long: "Ends an active run before its next object, and keeps a waiting run from starting, by an annotation on its Cleaner\n" +
 			"(" + v1alpha1.CancelRunAnnotation + "). What the run did stays done, is in its record, and can be restored. The Cleaner runs\n" +

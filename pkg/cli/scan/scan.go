@@ -69,8 +69,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	cluster.BindAllNamespaces(flags, "look at the whole cluster, which is the default")
 	flags.StringVarP(&o.labels, "selector", "l", "", "show only objects with these labels, for example app=shop,tier!=db")
 	flags.StringSliceVar(&o.kinds, "kind", nil,
-		"show only findings of these kinds: names, plurals or short names, such as ConfigMap, pvc or certificates.cert-manager.io")
-	flags.StringSliceVar(&o.types, "type", nil, "show only findings of these types, such as Unused or Stuck")
+		"look only for findings of these kinds: names, plurals or short names, such as ConfigMap, pvc or certificates.cert-manager.io")
+	flags.StringSliceVar(&o.types, "type", nil, "look only for findings of these types, such as Unused or Stuck")
 	flags.Var(terminal.NewChoice(&o.minConfidence, "Likely", "Certain", "Weak"), "min-confidence",
 		"how sure a finding must be to be shown: Certain, Likely or Weak")
 	flags.StringSliceVar(&o.exclude, "exclude", nil,
