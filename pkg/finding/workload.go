@@ -68,7 +68,12 @@ func lookIdle(_ *Finder, o *object.Parts) *candidate {
 		progress.After(since) {
 		since = progress
 	}
-	return &candidate{found: &Finding{Since: since}, decide: decideIdle}
+	c := &candidate{found: &Finding{Since: since}, decide: decideIdle}
+	takesClaims := o.At("spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted").Text() == "Delete"
+	if claims := o.At("spec", "volumeClaimTemplates"); takesClaims && claims.Type() == object.List {
+		c.decide = decideIdleWithClaims
+	}
+	return c
 }
 
 // decideIdle finds a workload that nothing scales up when it is needed.
@@ -92,6 +97,17 @@ func decideIdle(f *Finder, found Finding) *Finding {
 	}
 	f.doubtIdle(&found)
 	return &found
+}
+
+// decideIdleWithClaims is decideIdle for a StatefulSet whose claims are deleted together with it: nobody can tell whether
+// their data is still wanted.
+func decideIdleWithClaims(f *Finder, found Finding) *Finding {
+	idle := decideIdle(f, found)
+	if idle != nil && idle.Confidence == v1alpha1.ConfidenceCertain {
+		idle.Confidence = v1alpha1.ConfidenceWeak
+		idle.Reason += ", but its PersistentVolumeClaims are deleted with it"
+	}
+	return idle
 }
 
 // customUser is a custom resource that names a workload, in what somebody wants of it. What KEDA and others want is

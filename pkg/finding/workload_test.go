@@ -22,6 +22,12 @@ var workloadScenarios = map[string]scenario{
 			of("apps/v1 StatefulSet shop/downscaled", "annotations: {downscaler/original-replicas: '3'}", zero)),
 		want: "Deployment shop/zero Idle\nStatefulSet shop/zero Idle",
 	},
+	"StatefulSets at zero whose claims are deleted with them": {
+		cluster: cluster(of("apps/v1 StatefulSet shop/deletes", "", "spec: {replicas: 0, persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete, whenScaled: Retain}, volumeClaimTemplates: [{metadata: {name: data}}]}"),
+			of("apps/v1 StatefulSet shop/retains", "", "spec: {replicas: 0, persistentVolumeClaimRetentionPolicy: {whenDeleted: Retain, whenScaled: Delete}, volumeClaimTemplates: [{metadata: {name: data}}]}"),
+			of("apps/v1 StatefulSet shop/without", "", "spec: {replicas: 0, persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete, whenScaled: Retain}}")),
+		want: "StatefulSet shop/deletes Idle weak\nStatefulSet shop/retains Idle\nStatefulSet shop/without Idle",
+	},
 	"workloads that somebody calls when they are needed": {
 		cluster: cluster(of("apps/v1 Deployment shop/openfaas", "labels: {faas_function: f}", zero), of("apps/v1 Deployment shop/fission", "labels: {executorType: newdeploy}", zero),
 			of("apps/v1 Deployment shop/executor", "labels: {executorType: other}", zero)),
