@@ -40,7 +40,7 @@ var resources = []string{
 	"-apiregistration.k8s.io/v1 APIService", "-apiextensions.k8s.io/v1 CustomResourceDefinition", "example.com/v1 Widget", "example.com/v1 Event",
 	"gateway.networking.k8s.io/v1 Gateway", "-gateway.networking.k8s.io/v1 GatewayClass", "gateway.networking.k8s.io/v1 HTTPRoute",
 	"gateway.networking.k8s.io/v1 GRPCRoute", "gateway.networking.k8s.io/v1 TLSRoute", "gateway.networking.k8s.io/v1 TCPRoute",
-	"gateway.networking.k8s.io/v1 UDPRoute", "keda.sh/v1alpha1 ScaledObject", "kube-green.com/v1alpha1 SleepInfo", "argoproj.io/v1alpha1 Rollout", "kubevirt.io/v1 VirtualMachine", "multicluster.x-k8s.io/v1alpha1 ServiceExport", "postgresql.cnpg.io/v1 Cluster", "sparkoperator.k8s.io/v1beta2 SparkApplication", "kueue.x-k8s.io/v1beta1 Workload", "networking.istio.io/v1 Sidecar",
+	"gateway.networking.k8s.io/v1 UDPRoute", "keda.sh/v1alpha1 ScaledObject", "kube-green.com/v1alpha1 SleepInfo", "argoproj.io/v1alpha1 Rollout", "kubevirt.io/v1 VirtualMachine", "multicluster.x-k8s.io/v1alpha1 ServiceExport", "postgresql.cnpg.io/v1 Cluster", "sparkoperator.k8s.io/v1beta2 SparkApplication", "-objectstorage.k8s.io/v1alpha1 BucketClass", "kueue.x-k8s.io/v1beta1 Workload", "networking.istio.io/v1 Sidecar",
 }
 
 // moreReferences are paths of custom resources that the tests need, beside those of the table.
@@ -51,6 +51,9 @@ const moreReferences = `
   - {path: spec.secretName, to: Secret}
   - {path: spec.learned.secretName, to: Secret, strength: Learned}
   - {path: spec.scaleTargetRef.name, kindField: kind, groupField: apiVersion, kinds: [Deployment.apps, StatefulSet.apps], strength: Learned}
+- kind: BucketClass.objectstorage.k8s.io
+  references:
+  - {path: spec.secretName, to: Secret, strength: Learned}
 `
 
 // scenario is a small cluster and all that is found in it.

@@ -37,6 +37,31 @@ Secret shop/login Unused weak
 Secret team/login Unused
 ServiceAccount shop/robot Unused weak`,
 	},
+	"what is made only to own other objects": {
+		cluster: cluster(of("v1 ConfigMap shop/root", ""), of("v1 ConfigMap shop/controls", ""), of("v1 ConfigMap shop/other", ""), of("v1 ConfigMap team/root", ""), of(rbac+"ClusterRole everywhere", ""),
+			of("apps/v1 Deployment shop/web", "ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: root, uid: u}, {apiVersion: "+rbac+"v1, kind: ClusterRole, name: everywhere, uid: w}]", "spec: {replicas: 1}"),
+			of("apps/v1 Deployment shop/api", "ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: controls, uid: v, controller: true}]", "spec: {replicas: 1}"),
+			of("apps/v1 Deployment shop/db", "ownerReferences: [{apiVersion: example.com/v1, kind: ConfigMap, name: other, uid: x}]", "spec: {replicas: 1}")),
+		want: "ConfigMap shop/other Unused\nConfigMap team/root Unused",
+	},
+	"short names of classes in texts": {
+		cluster: cluster(of("storage.k8s.io/v1 StorageClass gp2", ""), of("storage.k8s.io/v1 StorageClass gp3", ""), of("storage.k8s.io/v1 StorageClass ssd", ""), of("storage.k8s.io/v1 StorageClass efs", ""),
+			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [--storage-class=gp3]}]}}}"),
+			of("v1 ConfigMap shop/runner", "", `data: {config: 'storage_class = "ssd"'}`), of("example.com/v1 Widget shop/a", "", "spec: {class: efs, config: gp, secret: db}"),
+			of("v1 Secret shop/db", "")),
+		want: `
+ConfigMap shop/runner Unused
+Secret shop/db Unused
+StorageClass efs Unused weak
+StorageClass gp2 Unused
+StorageClass gp3 Unused weak
+StorageClass ssd Unused weak`,
+	},
+	"names in the custom resources of a group that looks like one of Kubernetes": {
+		cluster: cluster(of("v1 Secret storage/s3-login", ""), of("v1 Secret storage/s3-other", ""),
+			of("objectstorage.k8s.io/v1alpha1 BucketClass fast", "", "parameters: {objectStorageSecretName: s3-login, objectStorageSecretNamespace: storage}")),
+		want: "Secret storage/s3-login Unused weak\nSecret storage/s3-other Unused",
+	},
 	"names of Roles and accounts in the texts of workloads and Ingresses": {
 		cluster: cluster(of(rbac+"Role shop/granted-later", ""), of(rbac+"Role shop/unused-role", ""), of("v1 ServiceAccount shop/proxy-user", ""),
 			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [--role=granted-later]}]}}}"),

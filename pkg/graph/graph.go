@@ -144,7 +144,7 @@ func (g *Graph) Add(o *object.Parts) {
 	if g.aggregations.add(o.Object) {
 		id = g.user(use.by)
 	}
-	g.table.read(o.Object, func(edge Edge) {
+	add := func(edge Edge) {
 		edge.To = g.normal(edge.To)
 		if edge.To == NameOf(o.Object) {
 			return // nothing uses itself
@@ -154,7 +154,9 @@ func (g *Graph) Add(o *object.Parts) {
 		}
 		g.name(edge, id, use.live)
 		g.witness(NameOf(o.Object), edge)
-	}, func(at, text object.JSON) {
+	}
+	eachAnchor(o, add)
+	g.table.read(o.Object, add, func(at, text object.JSON) {
 		g.mentions.addText(o, use.by, text)
 		g.witnessText(o, use.by, at, text)
 	})

@@ -22,8 +22,10 @@ func decode(value object.JSON, into any) error { return json.Unmarshal(value, in
 const (
 	// maxMentions is how many words are kept. Beyond it, any name counts as mentioned.
 	maxMentions = 1_000_000
-	// shortestMention is how long a name must be to be looked for in text: "app" says nothing.
-	shortestMention = 4
+	// shortestMention is how long a name must be to be looked for in text: "app" says nothing. There are few objects that
+	// are cluster-scoped, and classes have short names: "gp3". For them it is shortestInCluster.
+	shortestMention   = 4
+	shortestInCluster = 2
 )
 
 // mentions are the words that stand in what Pods are given as text: arguments, the values of variables, annotations,
@@ -96,16 +98,46 @@ func (n *node) noteText(s Source) {
 	}
 }
 
-// isCustom reports whether the kinds of a group are custom resources, of which any word may be a name. Those that
-// Kubernetes has defined itself, Gateways and snapshots, say in the table all that their fields name. So do ours, which
-// would else name in their status all that they found unused.
+// isCustom reports whether the kinds of a group are custom resources, of which any word may be a name. Those of
+// Kubernetes itself, Gateways and snapshots say in the table all that their fields name. So do ours, which would else
+// name in their status all that they found unused.
 func isCustom(group string) bool {
-	isKubernetes := strings.HasSuffix(group, ".k8s.io") && group != sparkGroup
-	return strings.Contains(group, ".") && !isKubernetes && group != v1alpha1.GroupVersion.Group
+	if group == v1alpha1.GroupVersion.Group || !strings.Contains(group, ".") {
+		return false
+	}
+	name, isKubernetes := strings.CutSuffix(group, ".k8s.io")
+	return !isKubernetes || !slices.Contains(ofKubernetes, name)
 }
 
-// sparkGroup is of another project, and named like those of Kubernetes.
-const sparkGroup = "sparkoperator.k8s.io"
+// ofKubernetes are the groups of Kubernetes itself, and those of its projects of which the table has all references,
+// without .k8s.io at their end. Other projects, such as Spark's operator and COSI, have such groups, too.
+var ofKubernetes = []string{
+	"admissionregistration",
+	"apiextensions",
+	"apiregistration",
+	"authentication",
+	"authorization",
+	"autoscaling",
+	"certificates",
+	"coordination",
+	"custom.metrics",
+	"discovery",
+	"events",
+	"external.metrics",
+	"flowcontrol.apiserver",
+	"gateway.networking",
+	"groupsnapshot.storage",
+	"internal.apiserver",
+	"metrics",
+	"networking",
+	"node",
+	"rbac.authorization",
+	"resource",
+	"scheduling",
+	"snapshot.storage",
+	"storage",
+	"storagemigration",
+}
 
 // addText takes the names in a text of an object. by is the object, or its controller, if it has one.
 func (m *mentions) addText(o *object.Parts, by Name, text object.JSON) {
@@ -183,7 +215,11 @@ func (g *Graph) MentionsOf(namespace string) { g.mentions.of, g.annotations.of =
 func (g *Graph) IsMentioned(name Name) bool { return g.mentions.has(name) || g.isInAnnotation(name) }
 
 func (m *mentions) has(name Name) bool {
-	if m.full || len(name.Name) < shortestMention {
+	shortest := shortestMention
+	if name.Namespace == "" {
+		shortest = shortestInCluster
+	}
+	if m.full || len(name.Name) < shortest {
 		return m.full
 	}
 	for _, in := range []string{cmp.Or(name.Namespace, "*"), ""} {
