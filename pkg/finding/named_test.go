@@ -37,6 +37,12 @@ Secret shop/login Unused weak
 Secret team/login Unused
 ServiceAccount shop/robot Unused weak`,
 	},
+	"a label that a user chose for what a sidecar reads": {
+		cluster: cluster(of("v1 ConfigMap shop/dashboards", "labels: {team_dashboards: '1'}"), of("v1 Secret shop/sources", "labels: {team_sources: x}"), of("v1 ConfigMap shop/other", "labels: {team: dashboards}"),
+			of("apps/v1 Deployment monitoring/grafana", "", "spec: {replicas: 1, template: {spec: {containers: [{name: dashboards, env: [{name: LABEL, value: team_dashboards}, {name: FOLDER, value: /tmp/a}]}, "+
+				"{name: other, env: [{name: LABEL, value: team}]}], initContainers: [{name: sources, env: [{name: FOLDER, value: /tmp/b}, {name: LABEL, value: team_sources}]}]}}}")),
+		want: "ConfigMap shop/dashboards Unused weak\nConfigMap shop/other Unused\nSecret shop/sources Unused weak",
+	},
 	"what is made only to own other objects": {
 		cluster: cluster(of("v1 ConfigMap shop/root", ""), of("v1 ConfigMap shop/controls", ""), of("v1 ConfigMap shop/other", ""), of("v1 ConfigMap team/root", ""), of(rbac+"ClusterRole everywhere", ""),
 			of("apps/v1 Deployment shop/web", "ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: root, uid: u}, {apiVersion: "+rbac+"v1, kind: ClusterRole, name: everywhere, uid: w}]", "spec: {replicas: 1}"),

@@ -18,7 +18,7 @@ import (
 func lookReadable(f *Finder, o *object.Parts) *candidate {
 	c := lookUnlessLive(f, o)
 	if c != nil {
-		c.mayUse = fixedReader(o)
+		c.mayUse, c.marks = fixedReader(o), labelNamesOf(o)
 	}
 	return c
 }
@@ -31,10 +31,12 @@ type readers struct {
 	readAll map[[2]string]bool
 	// makers are the namespaces of which a role lets somebody make Pods.
 	makers map[string]bool
+	// sidecars are the labels by which sidecars find what they read.
+	sidecars map[string]bool
 }
 
 func newReaders() readers {
-	return readers{map[[2]string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}, map[string]bool{}}
+	return readers{map[[2]string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}, map[string]bool{}, map[string]bool{}}
 }
 
 // mayRead reports whether something is kept of the objects of a kind: of roles, and of what runs Pods. All are read
@@ -78,6 +80,7 @@ func (f *Finder) noteReader(o *object.Parts) {
 			f.noteName(f.applications, o, name)
 		}
 		f.noteName(f.applications, o, o.Name)
+		f.noteSidecars(spec)
 	})
 }
 
@@ -214,5 +217,5 @@ func (f *Finder) whyWeak(c *candidate) string {
 	case c.row.pods:
 		return cmp.Or(f.lacks(name), f.inMesh(c))
 	}
-	return cmp.Or(f.inText(c), f.readerOf(c), f.claimedAgain(c), f.makerOf(c))
+	return cmp.Or(f.inText(c), f.sidecarOf(c), f.readerOf(c), f.claimedAgain(c), f.makerOf(c))
 }

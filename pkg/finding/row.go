@@ -86,7 +86,7 @@ type candidate struct {
 	reported bool
 	// mayUse says what may use it although nothing names it. Empty when the object shows none.
 	mayUse string
-	// marks are the values of the labels of a claim.
+	// marks are the values of the labels of a claim, and the names of those of a ConfigMap or a Secret.
 	marks []string
 	// names are objects that it refers to, and that had not passed before it.
 	names []graph.User

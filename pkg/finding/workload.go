@@ -99,8 +99,8 @@ func decideIdle(f *Finder, found Finding) *Finding {
 	return &found
 }
 
-// decideIdleWithClaims is decideIdle for a StatefulSet whose claims are deleted together with it: nobody can tell whether
-// their data is still wanted.
+// decideIdleWithClaims is decideIdle for a StatefulSet whose claims are deleted together with it: nobody can tell
+// whether their data is still wanted.
 func decideIdleWithClaims(f *Finder, found Finding) *Finding {
 	idle := decideIdle(f, found)
 	if idle != nil && idle.Confidence == v1alpha1.ConfidenceCertain {

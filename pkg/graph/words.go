@@ -155,8 +155,8 @@ func escaped(text object.JSON) int {
 
 // tellName tells a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a
 // dot or a dash: those are of the sentence, or of a flag. The first label of a word such as web.shop.svc is a name in
-// the namespace that is the second, and the second label of kafka-0.kafka.shop.svc in the namespace that is the third. A
-// short word can only be the name of something that is cluster-scoped, and is told with "*".
+// the namespace that is the second, and the second label of kafka-0.kafka.shop.svc in the namespace that is the third.
+// A short word can only be the name of something that is cluster-scoped, and is told with "*".
 func tellName(namespace, before string, word []byte, tell func(namespace string, word []byte)) {
 	word = bytes.Trim(word, "-.")
 	add := func(namespace string, word []byte) {
