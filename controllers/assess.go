@@ -42,9 +42,6 @@ func (r *CleanerReconciler) assess(
 		return nil, nil
 	}
 	cleaner.Status.Schedule = plan.String()
-	if cleaner.Status.ObservedGeneration != cleaner.Generation {
-		cleaner.Status.ExhaustedRuns = 0 // of scripts that may be gone
-	}
 	mind, refused, err := r.validate(ctx, cleaner, round)
 	if err != nil || refused {
 		return nil, err
