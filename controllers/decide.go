@@ -43,6 +43,9 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 	requested := cleaner.RunRequest()
 	manual := cleaner.IsRunRequested()
 	busy := cleaner.Status.ActiveRun != nil
+	if manual && round.ended != nil && waitedFor(requested, round.ended, r.begun()) {
+		round.memory.waited = requested // perhaps for another run as well
+	}
 	// 1. It cannot run at all.
 	if plan == nil {
 		if round.foreign == "" {
@@ -72,7 +75,7 @@ func (r *CleanerReconciler) startNext(
 		r.start(cleaner, round, v1alpha1.ActiveRun{NominalTime: metav1.NewTime(due), Trigger: v1alpha1.TriggerSchedule})
 	case manual && restored(cleaner, requested):
 		cleaner.Status.LastHandledRunRequest = requested
-	case manual && r.declineStale(cleaner, requested):
+	case manual && r.declineStale(cleaner, round, requested):
 	case manual:
 		nominal, wait := manualTime(cleaner, now)
 		if wait > 0 {
