@@ -27,7 +27,7 @@ type round struct {
 	ended *v1alpha1.CleanerRun
 	// attempt is the result that was folded in. Nil when there was none.
 	attempt *executor.Request
-	// unrecorded says why a run could not begin. Empty when that did not happen.
+	// unrecorded says why a run could not begin, and is tried again. Empty when that did not happen.
 	unrecorded string
 	// delivery is the news of delivered notifications that the status has now. Nil when there were none.
 	delivery *change
