@@ -62,6 +62,7 @@ func (r *CleanerReconciler) begin(cleaner *v1alpha1.Cleaner) *round {
 	round := &round{memory: r.memoryOf(cleaner.Name)}
 	if round.memory.uid != cleaner.UID {
 		round.memory.ofCleaner = ofCleaner{uid: cleaner.UID}
+		round.memory.doubtDelivery(cleaner)
 	}
 	if unshown := round.memory.unshown; unshown != nil {
 		cleaner.Status = *unshown.DeepCopy()
