@@ -42,9 +42,6 @@ func (r *CleanerReconciler) assess(
 		return nil, nil
 	}
 	cleaner.Status.Schedule = plan.String()
-	if cleaner.Status.ObservedGeneration != cleaner.Generation {
-		cleaner.Status.ExhaustedRuns = 0 // of scripts that may be gone
-	}
 	mind, refused, err := r.validate(ctx, cleaner, round)
 	if err != nil || refused {
 		return nil, err
@@ -99,15 +96,16 @@ func (r *CleanerReconciler) validate(
 		// A run that is to touch something asks again, and does nothing without an answer.
 		klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
 		round.unchecked = true
-		if apierrors.IsForbidden(err) { // it will not pass by itself
-			mind = " Mind: its kinds could not be checked: " + v1alpha1.Truncate(
-				strings.ReplaceAll(err.Error(), "\n", "; "),
-				maxStatusMessage/2,
-			)
-		}
 	}
-	if reason == "" {
-		return mind, false, nil
+	switch {
+	case reason != "":
+	case apierrors.IsForbidden(err): // it will not pass by itself
+		words := v1alpha1.Truncate(strings.ReplaceAll(err.Error(), "\n", "; "), maxStatusMessage/2)
+		return " Mind: its kinds could not be checked: " + words, false, nil
+	case err != nil:
+		return "", staysRefused(cleaner), nil
+	default:
+		return "", false, nil
 	}
 	round.sleep = recheck
 	if cleaner.IsSuspended() && !stalls(cleaner, reason) {
@@ -115,6 +113,21 @@ func (r *CleanerReconciler) validate(
 	}
 	refuse(cleaner, reason, message)
 	return "", true, nil
+}
+
+// staysRefused leaves a Cleaner refused for what only the cluster knows, while the cluster cannot be asked whether that
+// is over. It reports whether it did.
+func staysRefused(cleaner *v1alpha1.Cleaner) bool {
+	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil || ready.Status != metav1.ConditionFalse || ready.ObservedGeneration != cleaner.Generation {
+		return false
+	}
+	switch ready.Reason {
+	case v1alpha1.ReasonUnknownKind, v1alpha1.ReasonServiceAccountForbidden, v1alpha1.ReasonInvalidExpression:
+		refuse(cleaner, ready.Reason, ready.Message)
+		return true
+	}
+	return false
 }
 
 // refuse says why the Cleaner does not run, also where users of k8s-cleaner look.

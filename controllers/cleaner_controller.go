@@ -135,9 +135,8 @@ type CleanerReconciler struct {
 // SetupWithManager makes the manager call Reconcile for Cleaners that change and for runs that end.
 func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 	r.checks = semaphore.NewWeighted(int64(concurrency+1) / 2)
-	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.Cleaner{}, builder.WithPredicates(changed)).
+		For(&v1alpha1.Cleaner{}, builder.WithPredicates(worthALook())).
 		Watches(&v1alpha1.Cleaner{}, r.foreignWrites()).
 		WatchesRawSource(source.Func(func(_ context.Context,
 			queue workqueue.TypedRateLimitingInterface[reconcile.Request],
@@ -147,6 +146,13 @@ func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) 
 		})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, RateLimiter: newLimiter()}).
 		Complete(r)
+}
+
+// worthALook is true of Cleaners that a person changed, and of all that are looked at again after --sync-period: these
+// come as they were. What changes otherwise is mostly their status, which this process writes itself.
+func worthALook() predicate.Predicate {
+	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{},
+		predicate.Not(predicate.ResourceVersionChangedPredicate{}))
 }
 
 func newLimiter() workqueue.TypedRateLimiter[reconcile.Request] {

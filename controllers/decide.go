@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
@@ -43,6 +44,9 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 	requested := cleaner.RunRequest()
 	manual := cleaner.IsRunRequested()
 	busy := cleaner.Status.ActiveRun != nil
+	if manual && round.ended != nil && waitedFor(requested, round.ended, r.begun()) {
+		round.memory.waited = requested // perhaps for another run as well
+	}
 	// 1. It cannot run at all.
 	if plan == nil {
 		if round.foreign == "" {
@@ -72,7 +76,7 @@ func (r *CleanerReconciler) startNext(
 		r.start(cleaner, round, v1alpha1.ActiveRun{NominalTime: metav1.NewTime(due), Trigger: v1alpha1.TriggerSchedule})
 	case manual && restored(cleaner, requested):
 		cleaner.Status.LastHandledRunRequest = requested
-	case manual && r.declineStale(cleaner, requested):
+	case manual && r.declineStale(cleaner, round, requested):
 	case manual:
 		nominal, wait := manualTime(cleaner, now)
 		if wait > 0 {
@@ -108,7 +112,8 @@ func (r *CleanerReconciler) tick(
 	}
 	planned := r.planned(cleaner, plan, now)
 	status.NextScheduleTime = &metav1.Time{Time: planned}
-	now = now.Add(-r.jitter(cleaner)) // as if the clock were late
+	jitter, deadline := r.jitter(cleaner), cleaner.StartingDeadline()
+	now = now.Add(-jitter) // as if the clock were late
 	if planned.After(now) {
 		round.sleep = min(planned.Sub(now), maxSleep)
 		return time.Time{}
@@ -116,7 +121,10 @@ func (r *CleanerReconciler) tick(
 	if busy {
 		return time.Time{} // the end of the run wakes us
 	}
-	decision := schedule.Decide(plan, planned, now, cleaner.StartingDeadline())
+	if deadline != nil { // the clock that a run begins by is not late
+		deadline = ptr.To(*deadline - jitter)
+	}
+	decision := schedule.Decide(plan, planned, now, deadline)
 	round.miss(decision)
 	if decision.Next.IsZero() {
 		status.NextScheduleTime = nil

@@ -25,6 +25,15 @@ func (r *CleanerReconciler) NotificationsChanged(name string) {
 	r.Finished(name)
 }
 
+// doubtDelivery makes the first round of a process look at the deliveries that were not over: the process before may
+// have ended after they were recorded, and before the status said so.
+func (m *memory) doubtDelivery(cleaner *v1alpha1.Cleaner) {
+	is := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
+	if is != nil && is.Status != metav1.ConditionTrue {
+		m.delivery.CompareAndSwap(nil, new(change))
+	}
+}
+
 // foldDelivery brings the condition NotificationsDelivered up to date with the record of the last run and, when
 // something was not delivered before, with those of earlier ones: a run without
 // notifications does not make it good.

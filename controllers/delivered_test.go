@@ -80,3 +80,27 @@ func TestConditionNamesAllThatFailed(t *testing.T) {
 		}
 	}
 }
+
+// TestDeliveryIsLookedAtOnceByEachProcess: the one before may have ended between the record and the status.
+func TestDeliveryIsLookedAtOnceByEachProcess(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[metav1.ConditionStatus]bool{
+		"":                      false,
+		metav1.ConditionTrue:    false,
+		metav1.ConditionFalse:   true,
+		metav1.ConditionUnknown: true,
+	} {
+		cleaner := &v1alpha1.Cleaner{}
+		cleaner.UID = "u"
+		if status != "" {
+			setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, status, v1alpha1.ReasonDelivering, "")
+		}
+		r := assessor(nil)
+		first := r.begin(cleaner)
+		news := first.memory.delivery.Swap(nil)
+		again := r.begin(cleaner).memory.delivery.Load()
+		if (news != nil) != want || again != nil {
+			t.Errorf("%q: it is looked at: %t, and again: %t", status, news != nil, again != nil)
+		}
+	}
+}

@@ -103,16 +103,20 @@ func (r *CleanerReconciler) foldRecord(
 // notRecorded is of a run that could not begin. It is tried again, unless it is too late for that.
 func (r *CleanerReconciler) notRecorded(ctx context.Context, cleaner *v1alpha1.Cleaner, fault error, round *round) {
 	klog.FromContext(ctx).Error(fault, "Run could not begin", "run", cleaner.Status.ActiveRun.Name)
-	round.unrecorded = "The run could not begin, nothing was touched: " + strings.ReplaceAll(fault.Error(), "\n", "; ")
-	switch late := r.isLate(cleaner); {
-	case late:
+	words := "The run could not begin, nothing was touched: " + strings.ReplaceAll(fault.Error(), "\n", "; ")
+	switch why := round.mayNotBegin(nil); {
+	case why != "":
+		notBegun(cleaner, notBegunWords(cleaner, "because "+why))
+		return
+	case r.isLate(cleaner):
 		round.miss(schedule.Decision{Missed: 1, Late: cleaner.Status.ActiveRun.NominalTime.Time})
 		fallthrough
 	case errors.Is(fault, journal.ErrOtherCleaner):
-		notBegun(cleaner, round.unrecorded)
+		notBegun(cleaner, words)
 		return
 	}
-	message := v1alpha1.Truncate(round.unrecorded, maxStatusMessage)
+	round.unrecorded = words
+	message := v1alpha1.Truncate(words, maxStatusMessage)
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonRecordNotWritten, message)
 	cleaner.Status.FailureMessage = &message
 	r.mayTakeUp(round.memory, cleaner.Status.ActiveRun.Name) // not before some time has passed

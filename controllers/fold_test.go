@@ -37,6 +37,8 @@ func TestFold(t *testing.T) {
 	for name, test := range map[string]struct {
 		run   *v1alpha1.CleanerRun
 		fault error
+		// foreign says which other controller is there.
+		foreign string
 		// after is how much later it is folded in.
 		after time.Duration
 		// want is whether it is done, the condition RunSucceeded, whether the run is still the active one, and what else there is.
@@ -49,8 +51,9 @@ func TestFold(t *testing.T) {
 		"another operator went away":   {run: ended(v1alpha1.RunExecuting, "", ""), after: time.Hour, want: "false Unknown Running: going on; active"},
 		"it left no word":              {want: "false Unknown Running: going on; active"},
 		"its record was deleted":       {fault: fmt.Errorf("writing: %w", journal.ErrGone), want: "true False Failed: The run was stopped: writing: the CleanerRun was deleted while the run went on, and with it what it had written down; failure: The run was stopped: writing: the CleanerRun was deleted while the run went on, and with it what it had written down"},
-		"its record was not written":   {fault: refused, want: "true False RecordNotWritten: The run could not begin, nothing was touched: the quota is used up; active; failure: The run could not begin, nothing was touched: the quota is used up; soon"},
+		"its record was not written":   {fault: refused, want: "true False RecordNotWritten: The run could not begin, nothing was touched: the quota is used up; active; failure: The run could not begin, nothing was touched: the quota is used up; soon; RecordNotWritten"},
 		"nor in time":                  {fault: refused, after: time.Hour, want: "true False Failed: The run could not begin, nothing was touched: the quota is used up; failure: The run could not begin, nothing was touched: the quota is used up; missed"},
+		"another controller is there":  {fault: refused, foreign: "k8s-cleaner", want: "true False Failed: The run of 2027-01-15T08:00:00Z did not begin, because another controller wrote the Cleaner's status.; failure: The run of 2027-01-15T08:00:00Z did not begin, because another controller wrote the Cleaner's status."},
 		"its name is taken":            {run: ofOther, fault: journal.ErrOtherCleaner, want: "true False Failed: The run could not begin, nothing was touched: " + journal.ErrOtherCleaner.Error() + "; failure: The run could not begin, nothing was touched: " + journal.ErrOtherCleaner.Error()},
 		"another Cleaner's is no news": {run: ofOther, want: "false Unknown Running: going on; active"},
 	} {
@@ -61,7 +64,7 @@ func TestFold(t *testing.T) {
 			cleaner.UID = "u"
 			cleaner.Status.ActiveRun = &v1alpha1.ActiveRun{Name: "c-1", NominalTime: metav1.NewTime(now), Trigger: v1alpha1.TriggerSchedule}
 			setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning, "going on")
-			round := &round{memory: &memory{}}
+			round := &round{memory: &memory{}, foreign: test.foreign}
 			done := r.foldRecord(t.Context(), cleaner, test.run, test.fault, round)
 			if got := folded(cleaner, round, done); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
@@ -88,5 +91,6 @@ func folded(cleaner *v1alpha1.Cleaner, round *round, done bool) string {
 	add(status.ExhaustedRuns > 0, fmt.Sprint("exhausted ", status.ExhaustedRuns))
 	add(round.missed != "", "missed")
 	add(round.soon, "soon")
+	add(round.unrecorded != "", "RecordNotWritten")
 	return strings.Join(words, "; ")
 }

@@ -29,6 +29,9 @@ type ofCleaner struct {
 	unpruned bool
 	// countless is true when it has no counts.
 	countless bool
+	// waited is a request for a run that waited for a run that an operator before may have begun: it is not stale. Empty
+	// when there was none.
+	waited string
 	// takenUp is the run that was taken up last from an operator that went away.
 	takenUp takenUp
 	// unshown is a status that is not written yet: a run was submitted that may be over before anybody looks. Nil when

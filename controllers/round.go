@@ -21,11 +21,13 @@ import (
 type round struct {
 	// memory is what is remembered of the Cleaner.
 	memory *memory
+	// edited is true when the spec was edited since it was looked at last.
+	edited bool
 	// ended is the run that ended since the last round.
 	ended *v1alpha1.CleanerRun
 	// attempt is the result that was folded in. Nil when there was none.
 	attempt *executor.Request
-	// unrecorded says why a run could not begin. Empty when that did not happen.
+	// unrecorded says why a run could not begin, and is tried again. Empty when that did not happen.
 	unrecorded string
 	// delivery is the news of delivered notifications that the status has now. Nil when there were none.
 	delivery *change
@@ -60,12 +62,21 @@ func (r *CleanerReconciler) begin(cleaner *v1alpha1.Cleaner) *round {
 	round := &round{memory: r.memoryOf(cleaner.Name)}
 	if round.memory.uid != cleaner.UID {
 		round.memory.ofCleaner = ofCleaner{uid: cleaner.UID}
+		round.memory.doubtDelivery(cleaner)
 	}
 	if unshown := round.memory.unshown; unshown != nil {
 		cleaner.Status = *unshown.DeepCopy()
 	}
+	round.edited = wasEdited(cleaner)
 	round.foreign = cleaner.ForeignController(r.Clock.Now())
 	return round
+}
+
+// wasEdited reports whether the spec was edited since it was looked at last. The generation alone does not tell: the
+// observed one stays behind while the cluster cannot be asked for the Cleaner's kinds.
+func wasEdited(cleaner *v1alpha1.Cleaner) bool {
+	return cleaner.Status.ObservedGeneration != cleaner.Generation &&
+		cleaner.Status.ObservedSpec != v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash())
 }
 
 // plan is the schedule by which the Cleaner runs. Nil when it cannot run.
@@ -74,6 +85,9 @@ func (r *CleanerReconciler) plan(
 	cleaner *v1alpha1.Cleaner,
 	round *round,
 ) (*schedule.Schedule, error) {
+	if round.edited && round.lost == "" {
+		cleaner.Status.ExhaustedRuns = 0 // of scripts that may be gone
+	}
 	switch {
 	case round.lost != "":
 		refuse(cleaner, v1alpha1.ReasonCRDOutdated, round.lost)

@@ -14,6 +14,9 @@ import (
 // for the one that somebody installs days later.
 const requestLife = 15 * time.Minute
 
+// longestRun is how long a run may take at most.
+const longestRun = time.Hour
+
 // begun is when this process looked at a Cleaner first: when it became the leader.
 func (r *CleanerReconciler) begun() time.Time {
 	now := r.Clock.Now()
@@ -36,10 +39,23 @@ func staleWords(requested string, begun time.Time) string {
 }
 
 // declineStale answers a stale request without a run. It reports whether it did.
-func (r *CleanerReconciler) declineStale(cleaner *v1alpha1.Cleaner, requested string) bool {
+func (r *CleanerReconciler) declineStale(cleaner *v1alpha1.Cleaner, round *round, requested string) bool {
 	why := staleWords(requested, r.begun())
-	if why != "" {
-		decline(cleaner, requested, why)
+	if why == "" || requested == round.memory.waited {
+		return false
 	}
-	return why != ""
+	decline(cleaner, requested, why)
+	return true
+}
+
+// waitedFor reports whether a request waited for the run, which has ended, and not for an operator: one was there when
+// the run began, and may have been until shortly before this one came up, at begun.
+func waitedFor(requested string, run *v1alpha1.CleanerRun, begun time.Time) bool {
+	asked, err := time.Parse(time.RFC3339, requested)
+	if err != nil || run.Status.CompletionTime == nil {
+		return false
+	}
+	began, ended := run.CreationTimestamp.Time, run.Status.CompletionTime.Time
+	return !asked.Before(began) && !asked.After(ended) &&
+		begun.Sub(began) <= longestRun && begun.Sub(ended) <= requestLife
 }

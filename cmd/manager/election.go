@@ -26,9 +26,7 @@ func electLeader(restConfig *rest.Config, options *ctrl.Options, o *options) (*r
 	if err != nil {
 		return nil, fmt.Errorf("reading the host's name: %w", err)
 	}
-	unfenced := rest.AddUserAgent(rest.CopyConfig(restConfig), "leader-election")
-	unfenced.Timeout = max(o.renewDeadline/2, time.Second) // so that one request that hangs does not cost the lease
-	client, err := coordinationv1.NewForConfig(unfenced)
+	client, err := coordinationv1.NewForConfig(leaseConfig(restConfig, o))
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
@@ -42,4 +40,13 @@ func electLeader(restConfig *rest.Config, options *ctrl.Options, o *options) (*r
 	options.LeaderElectionResourceLockInterface = &transport.FencedLock{Interface: lease, Fence: fence}
 	options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = &o.leaseDuration, &o.renewDeadline, &o.retryPeriod
 	return lease, nil
+}
+
+// leaseConfig is the configuration of the client of the lease.
+func leaseConfig(restConfig *rest.Config, o *options) *rest.Config {
+	config := rest.AddUserAgent(rest.CopyConfig(restConfig), "leader-election")
+	config.Timeout = max(o.renewDeadline/2, time.Second) // so that one request that hangs does not cost the lease
+	// A renewal that queues behind other requests comes too late, and then the fence refuses all of them.
+	config.RateLimiter, config.QPS = nil, -1
+	return config
 }

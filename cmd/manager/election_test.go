@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
@@ -28,5 +29,21 @@ func TestElectionLeavesTheOtherClientsAlone(t *testing.T) {
 	}
 	if *options.LeaseDuration != 15*time.Second || *options.RenewDeadline != 10*time.Second || *options.RetryPeriod != 2*time.Second {
 		t.Fatalf("the times are %s, %s and %s", options.LeaseDuration, options.RenewDeadline, options.RetryPeriod)
+	}
+}
+
+// TestRenewalsDoNotQueue: --kube-api-qps does not hold the lease back.
+func TestRenewalsDoNotQueue(t *testing.T) {
+	o, _, err := parseOptions([]string{"--kube-api-qps=1"}, "", io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limiter := flowcontrol.NewTokenBucketRateLimiter(1, 1)
+	config := &rest.Config{Host: "https://server", QPS: 1, RateLimiter: limiter}
+	if lease := leaseConfig(config, o); lease.RateLimiter != nil || lease.QPS != -1 {
+		t.Errorf("the lease's client has the limiter %v and %g requests per second", lease.RateLimiter, lease.QPS)
+	}
+	if config.RateLimiter != limiter {
+		t.Error("the other clients lost their limiter")
 	}
 }

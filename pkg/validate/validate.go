@@ -102,7 +102,7 @@ func (v Validator) selector(
 }
 
 // accountRefused says that the operator may not act as the account, beside the problems that are known already. Empty
-// when it may.
+// when it may. These problems are said also when nobody knows whether it may.
 func (v Validator) accountRefused(ctx context.Context, account *v1alpha1.ServiceAccountRef, problems,
 	homeless []error,
 ) (reason, message string, err error) {
@@ -110,10 +110,13 @@ func (v Validator) accountRefused(ctx context.Context, account *v1alpha1.Service
 		return "", "", nil
 	}
 	refusal, err := v.Identities.MayActAs(ctx, *account)
-	if err != nil || refusal == "" {
+	all := slices.Concat(problems, homeless)
+	switch {
+	case refusal != "":
+		all = append(all, errors.New(refusal))
+	case err == nil || len(all) == 0:
 		return "", "", err
 	}
-	all := slices.Concat(problems, homeless, []error{errors.New(refusal)})
 	return reasonAmong(problems, homeless, v1alpha1.ReasonServiceAccountForbidden), summary.OneLine(errors.Join(all...)),
 		nil
 }

@@ -267,29 +267,39 @@ func TestOutboxThatCannotWrite(t *testing.T) {
 	}
 }
 
-// The condition follows the record of the last run.
+// The condition follows the record of the last run, also if the operator ends right after it was written.
 func TestConditionFollowsTheOutbox(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.startExecutor()
-	b.configMap("old")
-	c := b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationCleanerReport))
-	b.reconcile(c)
-	b.refusing("PATCH", "/reports/"+c.Name, "no Report today")
-	c = b.runNow(c)
-	wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonDelivering, "could not be delivered yet", "no Report today", "; it will be tried again at ")
-	b.requests.setMeddle(nil)
-	p := b.post()
-	p.outbox.Deliver, p.outbox.Changed = b.runner.Delivery.Deliver, func(name string) { b.reconciler.NotificationsChanged(name); p.changed <- name }
-	var run v1alpha1.CleanerRun
-	must(t, b.user.Get(t.Context(), client.ObjectKey{Name: c.Status.LastRun.Name}, &run))
-	must(t, b.runner.Record.Journal.Prune(t.Context(), c, &journal.History{}))
-	p.outbox.Add(&run)
-	p.step(time.Minute)
-	p.wait(c)
-	c = b.reconcile(c)
-	wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "True", v1alpha1.ReasonDelivered, "Every notification of the last run was delivered.")
-	if got := reportedNames(b.reported(c)); len(got) != 1 || got[0] != "old" {
-		t.Errorf("the Report lists %v", got)
+	for name, ends := range map[string]bool{"the operator goes on": false, "the operator ends": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.startExecutor()
+			b.configMap("old")
+			c := b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationCleanerReport))
+			b.reconcile(c)
+			b.refusing("PATCH", "/reports/"+c.Name, "no Report today")
+			c = b.runNow(c)
+			wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonDelivering, "could not be delivered yet", "no Report today", "; it will be tried again at ")
+			b.requests.setMeddle(nil)
+			p := b.post()
+			next := b
+			if ends {
+				next = newBench(t)
+				next.clock.SetTime(b.clock.Now())
+			}
+			p.outbox.Deliver, p.outbox.Changed = b.runner.Delivery.Deliver, func(name string) { b.reconciler.NotificationsChanged(name); p.changed <- name }
+			var run v1alpha1.CleanerRun
+			must(t, b.user.Get(t.Context(), client.ObjectKey{Name: c.Status.LastRun.Name}, &run))
+			must(t, b.runner.Record.Journal.Prune(t.Context(), c, &journal.History{}))
+			p.outbox.Add(&run)
+			p.step(time.Minute)
+			p.wait(c)
+			c = next.reconcile(c)
+			wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "True", v1alpha1.ReasonDelivered, "Every notification of the last run was delivered.")
+			if got := reportedNames(b.reported(c)); len(got) != 1 || got[0] != "old" {
+				t.Errorf("the Report lists %v", got)
+			}
+		})
 	}
 }
