@@ -57,6 +57,26 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- default (printf "%s-metrics-cert" (include "kubecleaner.fullname" .)) .Values.metrics.certSecret }}
 {{- end }}
 
+{{- /* The value of the flag .name in .args, which counts for the manager: the last one. Empty without the flag. */}}
+{{- define "kubecleaner.flag" -}}
+{{- $name := .name }}
+{{- $value := "" }}
+{{- range .args }}
+{{- if eq $name (regexReplaceAll "=.*$" . "" | replace "_" "-" | trimAll "-") }}
+{{- $value = regexReplaceAll "^[^=]*=?" . "" }}
+{{- end }}
+{{- end }}
+{{- $value }}
+{{- end }}
+
+{{- /* Says true if an old and a new Pod must not be there together: one of them could not mount the volume, or nothing keeps one from working. */}}
+{{- define "kubecleaner.oneAtATime" -}}
+{{- $elect := include "kubecleaner.flag" (dict "name" "leader-elect" "args" .Values.extraArgs) }}
+{{- if and (le (int .Values.replicas) 1) (or .Values.copies.existingClaim (regexMatch "^(0|f|F|false|False|FALSE)$" $elect)) }}
+{{- true }}
+{{- end }}
+{{- end }}
+
 {{- /* Security of a container by the restricted Pod security standard. */}}
 {{- define "kubecleaner.containerSecurity" -}}
 allowPrivilegeEscalation: false
