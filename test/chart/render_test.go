@@ -142,10 +142,14 @@ func TestSubchart(t *testing.T) {
 func TestMemory(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`: "460MiB",
-		`{scriptMemory: 1.5Gi, resources: {limits: {memory: 2.5Gi}}}`:      "921MiB",
-		`{scriptMemory: 400Mi, resources: {limits: {memory: 1073741824}}}`: "561MiB",
-		`{scriptMemory: 536870912, resources: {limits: {memory: 2G}}}`:     "1255MiB",
-		`{resources: {limits: {memory: null}}}`:                            "",
+		`{scriptMemory: 1.5Gi, resources: {limits: {memory: 2.5Gi}}}`:                                                                           "921MiB",
+		`{scriptMemory: 400Mi, resources: {limits: {memory: 1073741824}}}`:                                                                      "561MiB",
+		`{scriptMemory: 536870912, resources: {limits: {memory: 2G}}}`:                                                                          "1255MiB",
+		`{resources: {limits: {memory: null}}}`:                                                                                                 "",
+		`{scriptMemory: 384Mi, resources: {limits: {memory: 896Mi}}}`:                                                                           "460MiB",
+		`{resources: {limits: {memory: 2Gi}}, extraArgs: ["--max-selection-memory=1Gi"]}`:                                                       "1152MiB",
+		`{resources: {limits: {memory: 1Gi}}, scriptMemory: 512Mi, extraArgs: ["--max-selection-memory=1Gi", "--max-selection-memory=0.25Gi"]}`: "460MiB",
+		`{resources: {limits: {memory: 1124Mi}}, extraArgs: ["--max-selection-memory=100Mi"]}`:                                                  "320MiB",
 	} {
 		t.Run(text, func(t *testing.T) {
 			eachHelm(t, func(t *testing.T, h helm) {

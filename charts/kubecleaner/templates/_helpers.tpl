@@ -57,6 +57,26 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- default (printf "%s-metrics-cert" (include "kubecleaner.fullname" .)) .Values.metrics.certSecret }}
 {{- end }}
 
+{{- /* The value of the flag .name in .args, which counts for the manager: the last one. Empty without the flag. */}}
+{{- define "kubecleaner.flag" -}}
+{{- $name := .name }}
+{{- $value := "" }}
+{{- range .args }}
+{{- if eq $name (regexReplaceAll "=.*$" . "" | replace "_" "-" | trimAll "-") }}
+{{- $value = regexReplaceAll "^[^=]*=?" . "" }}
+{{- end }}
+{{- end }}
+{{- $value }}
+{{- end }}
+
+{{- /* Says true if an old and a new Pod must not be there together: one of them could not mount the volume, or nothing keeps one from working. */}}
+{{- define "kubecleaner.oneAtATime" -}}
+{{- $elect := include "kubecleaner.flag" (dict "name" "leader-elect" "args" .Values.extraArgs) }}
+{{- if and (le (int .Values.replicas) 1) (or .Values.copies.existingClaim (regexMatch "^(0|f|F|false|False|FALSE)$" $elect)) }}
+{{- true }}
+{{- end }}
+{{- end }}
+
 {{- /* Security of a container by the restricted Pod security standard. */}}
 {{- define "kubecleaner.containerSecurity" -}}
 allowPrivilegeEscalation: false
@@ -104,8 +124,13 @@ capabilities:
 {{- $limit := dig "limits" "memory" "" .Values.resources }}
 {{- if $limit }}
 {{- $own := sub (include "kubecleaner.bytes" $limit | int64) (include "kubecleaner.bytes" .Values.scriptMemory | int64) }}
-{{- if lt $own 268435456 }}
-{{- fail (printf "resources.limits.memory is %v: it must be at least 256Mi more than scriptMemory (%v)" $limit .Values.scriptMemory) }}
+{{- $selection := include "kubecleaner.flag" (dict "name" "max-selection-memory" "args" .Values.extraArgs) | default "256Mi" }}
+{{- if not (regexMatch "^[0-9]+(\\.[0-9]+)?(k|M|G|T|Ki|Mi|Gi|Ti)?$" $selection) }}
+{{- fail (printf "extraArgs has --max-selection-memory=%s: write an amount of memory such as 512Mi" $selection) }}
+{{- end }}
+{{- $min := add (include "kubecleaner.bytes" $selection | int64) 268435456 }}
+{{- if lt $own $min }}
+{{- fail (printf "resources.limits.memory is %v: it must be at least %dMi more than scriptMemory (%v): %s for --max-selection-memory, and 256Mi for the operator" $limit (div (add $min 1048575) 1048576) .Values.scriptMemory $selection) }}
 {{- end }}
 {{- printf "%dMiB" (div (mul $own 9) 10485760) }}
 {{- end }}

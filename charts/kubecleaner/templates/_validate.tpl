@@ -30,6 +30,9 @@
 {{- fail "dashboard.hosts has \"*\", which means any name: remove it, or the other names" }}
 {{- end }}
 {{- end }}
+{{- if lt (include "kubecleaner.bytes" .Values.scriptMemory | int64) 402653184 }}
+{{- fail (printf "scriptMemory is %v: it must be at least 384Mi" .Values.scriptMemory) }}
+{{- end }}
 {{- range .Values.extraArgs }}
 {{- $flag := regexReplaceAll "=.*$" . "" | replace "_" "-" | trimAll "-" }}
 {{- with get (dict "max-script-memory" "scriptMemory" "copies-path" "copies.existingClaim" "s3-secret" "copies.s3Secret" "dashboard-url" "dashboard.url" "diagnostics-cert-dir" "metrics.certSecret") $flag }}
