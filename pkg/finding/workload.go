@@ -71,7 +71,7 @@ func lookIdle(_ *Finder, o *object.Parts) *candidate {
 	c := &candidate{found: &Finding{Since: since}, decide: decideIdle}
 	takesClaims := o.At("spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted").Text() == "Delete"
 	if claims := o.At("spec", "volumeClaimTemplates"); takesClaims && claims.Type() == object.List {
-		c.decide = decideIdleWithClaims
+		c.decide = weakIdle(", but its PersistentVolumeClaims are deleted with it") // who knows who wants their data
 	}
 	return c
 }
@@ -99,15 +99,16 @@ func decideIdle(f *Finder, found Finding) *Finding {
 	return &found
 }
 
-// decideIdleWithClaims is decideIdle for a StatefulSet whose claims are deleted together with it: nobody can tell
-// whether their data is still wanted.
-func decideIdleWithClaims(f *Finder, found Finding) *Finding {
-	idle := decideIdle(f, found)
-	if idle != nil && idle.Confidence == v1alpha1.ConfidenceCertain {
-		idle.Confidence = v1alpha1.ConfidenceWeak
-		idle.Reason += ", but its PersistentVolumeClaims are deleted with it"
+// weakIdle is decideIdle for an object that shows why the finding is not certain.
+func weakIdle(but string) func(*Finder, Finding) *Finding {
+	return func(f *Finder, found Finding) *Finding {
+		idle := decideIdle(f, found)
+		if idle != nil && idle.Confidence == v1alpha1.ConfidenceCertain {
+			idle.Confidence = v1alpha1.ConfidenceWeak
+			idle.Reason += but
+		}
+		return idle
 	}
-	return idle
 }
 
 // customUser is a custom resource that names a workload, in what somebody wants of it. What KEDA and others want is
@@ -176,17 +177,8 @@ func lookReplicaSet(_ *Finder, o *object.Parts) *candidate {
 	}
 	c := &candidate{decide: decideIdle}
 	if annotation(o, "deployment.kubernetes.io/revision") == "" {
-		c.decide = decideByHand
+		// A person or Spinnaker made it.
+		c.decide = weakIdle("; but no Deployment made it, and who did may scale it up again")
 	}
 	return c
-}
-
-// decideByHand finds a ReplicaSet that no Deployment made, but a person or Spinnaker: they may scale it up again.
-func decideByHand(f *Finder, found Finding) *Finding {
-	judged := decideIdle(f, found)
-	if judged != nil && judged.Confidence == v1alpha1.ConfidenceCertain {
-		judged.Confidence = v1alpha1.ConfidenceWeak
-		judged.Reason += "; but no Deployment made it, and who did may scale it up again"
-	}
-	return judged
 }
