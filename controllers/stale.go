@@ -14,7 +14,7 @@ import (
 // for the one that somebody installs days later.
 const requestLife = 15 * time.Minute
 
-// longestRun is how long a run may take at most.
+// longestRun is how long a run may take at most, as pkg/deadline has it.
 const longestRun = time.Hour
 
 // begun is when this process looked at a Cleaner first: when it became the leader.
