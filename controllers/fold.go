@@ -227,7 +227,7 @@ func notBegunWords(cleaner *v1alpha1.Cleaner, cause string) string {
 
 // end puts an ended run into the status.
 func (r *CleanerReconciler) end(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, round *round) {
-	round.ended = run
+	round.ended, round.repeated = run, isRepeated(cleaner, run)
 	status := &cleaner.Status
 	status.ActiveRun = nil
 	status.LastRunTime = run.Status.StartTime
@@ -248,6 +248,16 @@ func (r *CleanerReconciler) end(cleaner *v1alpha1.Cleaner, run *v1alpha1.Cleaner
 		status.FailureMessage = ptr.To(message)
 	}
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, condition, run.Status.Reason, message)
+}
+
+// isRepeated reports whether a scheduled Scan found nothing, and the status says so already of the run before it: then
+// there is nothing new to write an Event about.
+func isRepeated(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) bool {
+	said := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded)
+	return run.Spec.Trigger == v1alpha1.TriggerSchedule && run.Spec.Action == v1alpha1.ActionScan &&
+		run.Status.Phase == v1alpha1.RunCompleted && run.Status.Matched == 0 &&
+		said != nil && said.Status == metav1.ConditionTrue && said.Reason == run.Status.Reason &&
+		said.Message == v1alpha1.Truncate(run.Status.Message, maxStatusMessage)
 }
 
 // lastRun sums a run up for status.

@@ -94,3 +94,41 @@ func folded(cleaner *v1alpha1.Cleaner, round *round, done bool) string {
 	add(round.unrecorded != "", "RecordNotWritten")
 	return strings.Join(words, "; ")
 }
+
+// TestRepeatedRuns: a scheduled Scan that finds nothing has an Event only if that is news.
+func TestRepeatedRuns(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		before func(*v1alpha1.Cleaner)
+		run    func(*v1alpha1.CleanerRun)
+		want   bool
+	}{
+		"the same again":        {want: true},
+		"the first run":         {before: func(c *v1alpha1.Cleaner) { c.Status.Conditions = nil }},
+		"it found something":    {run: func(r *v1alpha1.CleanerRun) { r.Status.Matched = 1 }},
+		"somebody asked for it": {run: func(r *v1alpha1.CleanerRun) { r.Spec.Trigger = v1alpha1.TriggerManual }},
+		"it may delete":         {run: func(r *v1alpha1.CleanerRun) { r.Spec.Action = v1alpha1.ActionDelete }},
+		"it looked at others":   {run: func(r *v1alpha1.CleanerRun) { r.Status.Message = "0 of 6" }},
+		"it failed":             {run: func(r *v1alpha1.CleanerRun) { r.Status.Phase = v1alpha1.RunFailed }},
+		"the one before failed": {before: func(c *v1alpha1.Cleaner) {
+			setCondition(c, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonCompleted, "0 of 5")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cleaner, run := &v1alpha1.Cleaner{}, &v1alpha1.CleanerRun{}
+			setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionTrue, v1alpha1.ReasonCompleted, "0 of 5")
+			run.Spec.Trigger, run.Spec.Action = v1alpha1.TriggerSchedule, v1alpha1.ActionScan
+			run.Status.Phase, run.Status.Reason, run.Status.Message = v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "0 of 5"
+			if test.before != nil {
+				test.before(cleaner)
+			}
+			if test.run != nil {
+				test.run(run)
+			}
+			if got := isRepeated(cleaner, run); got != test.want {
+				t.Errorf("got %t, want %t", got, test.want)
+			}
+		})
+	}
+}

@@ -25,6 +25,8 @@ type round struct {
 	edited bool
 	// ended is the run that ended since the last round.
 	ended *v1alpha1.CleanerRun
+	// repeated is true when that run found nothing, as the run before it.
+	repeated bool
 	// attempt is the result that was folded in. Nil when there was none.
 	attempt *executor.Request
 	// unrecorded says why a run could not begin, and is tried again. Empty when that did not happen.
@@ -72,7 +74,7 @@ func (r *CleanerReconciler) begin(cleaner *v1alpha1.Cleaner) *round {
 	return round
 }
 
-// wasEdited reports whether the spec was edited since it was looked at last. The generation alone does not tell: the
+// wasEdited reports whether the spec was edited since it was looked at last. The generation alone does not show it: the
 // observed one stays behind while the cluster cannot be asked for the Cleaner's kinds.
 func wasEdited(cleaner *v1alpha1.Cleaner) bool {
 	return cleaner.Status.ObservedGeneration != cleaner.Generation &&
@@ -173,7 +175,7 @@ func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cl
 	if round.delivery != nil { // another may have come meanwhile
 		round.memory.delivery.CompareAndSwap(round.delivery, nil)
 	}
-	if ended := round.ended; ended != nil {
+	if ended := round.ended; ended != nil && !round.repeated {
 		kind := corev1.EventTypeNormal
 		if !ended.Status.Phase.Good() {
 			kind = corev1.EventTypeWarning

@@ -95,7 +95,7 @@ func (l *layout) trouble() {
 		query{added("channel, result", `kubecleaner_notifications_total{cleaner=~"$cleaner"}`), "{{channel}} {{result}}"})
 }
 
-// Every replica of the operator has kubecleaner_build_info: by it, what is common to many programs is told apart.
+// Every replica of the operator has kubecleaner_build_info: by it, what is common to many programs is kept apart.
 func (l *layout) operator() {
 	l.row("Operator")
 	l.stat("Replicas", "Those that Prometheus sees. One works, the others wait.",

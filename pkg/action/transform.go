@@ -47,7 +47,7 @@ func (a *Actor) transform(
 	return v1alpha1.OutcomeTransformed, notKept(after, patch), nil
 }
 
-// patching is the request that sends a merge patch. Unless it is told otherwise, the API server answers with warnings
+// patching is the request that sends a merge patch. Unless configured otherwise, the API server answers with warnings
 // about fields that the kind does not have.
 func (a *Actor) patching(o object.Object, payload object.JSON) *rest.Request {
 	return a.client.Patch(types.MergePatchType).

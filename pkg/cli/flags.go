@@ -14,7 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// mistaken says what is wrong with a flag. pflag tells it in the words of the functions that it calls.
+// mistaken says what is wrong with a flag. pflag says it in the words of the functions that it calls.
 func mistaken(cmd *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {

@@ -106,7 +106,7 @@ func TestScanOfManyAlike(t *testing.T) {
 	}
 }
 
-// TestScanDoesNotFloodWithUnknown is of what nobody can tell.
+// TestScanDoesNotFloodWithUnknown is of what it is unknown.
 func TestScanDoesNotFloodWithUnknown(t *testing.T) {
 	t.Chdir("testdata/scan")
 	args := []string{"scan", "--from", "dump.yaml", "--limit", "1"}
@@ -122,7 +122,7 @@ func TestScanOfDumpThatDeclares(t *testing.T) {
 ---
 {apiVersion: example.com/v1, kind: Shop, metadata: {name: s, namespace: web}, spec: {theme: dark}}
 `
-	for manifests, want := range map[string]string{declared + used: "No findings in 3 objects", used: "Of 1 more object it is unknown"} {
+	for manifests, want := range map[string]string{declared + used: "No findings in 3 objects", used: "It is unknown whether 1 more object"} {
 		got := call(t.Context(), t, manifests, nil, "scan", "--from", "-", "--complete", "-n", "web")
 		if !strings.Contains(got.errOut, want) {
 			t.Errorf("want %q:\n%s%s", want, got.out, got.errOut)

@@ -21,7 +21,7 @@ import (
 )
 
 // activity is what people did with a Cleaner or about a run, as far as it is known: the Events of this page, which the
-// API server keeps for an hour unless it is told otherwise, the CleanerApprovals, and the runs that somebody asked for.
+// API server keeps for an hour unless configured otherwise, the CleanerApprovals, and the runs that somebody asked for.
 func activity(r *http.Request, p *person) (int, any, error) {
 	query := r.URL.Query()
 	found := activities{
@@ -64,9 +64,9 @@ type activities struct {
 	runs    []string
 	all     []Activity
 	missing []Right
-	// asked are the runs that somebody asked for, by how they were asked for, as long as no Event tells by whom.
+	// asked are the runs that somebody asked for, by how they were asked for, as long as no Event says by whom.
 	asked map[string]Activity
-	// approved are the plans that runs carry out, by the run that made them, as long as no CleanerApproval tells more.
+	// approved are the plans that runs carry out, by the run that made them, as long as no CleanerApproval says more.
 	approved map[string]Activity
 	// refused are the runs of whose plan somebody said what does not count.
 	refused map[string]bool
@@ -127,7 +127,7 @@ func (a *activities) addRun(run *v1alpha1.CleanerRun) {
 	}
 }
 
-// addEvent adds what an Event tells that this page made.
+// addEvent adds what an Event says that this page made.
 func (a *activities) addEvent(event *corev1.Event) {
 	did := Activity{Time: event.EventTime.Time, By: event.Annotations[byAnnotation]}
 	did.Text = strings.TrimPrefix(event.Message, did.By+" ")

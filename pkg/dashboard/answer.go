@@ -51,7 +51,7 @@ func notFound(format string, args ...any) error {
 // failureOf is the answer for an error: the API server's own status and words, and the missing right.
 func failureOf(err error) *Failure {
 	var f *Failure
-	var told *terminal.Failure
+	var failure *terminal.Failure
 	var status apierrors.APIStatus
 	var large *http.MaxBytesError
 	switch {
@@ -63,8 +63,8 @@ func failureOf(err error) *Failure {
 		return &Failure{http.StatusGatewayTimeout, Error{Error: "it took too long"}}
 	}
 	f = &Failure{http.StatusInternalServerError, Error{Error: terminal.OneLine(err.Error())}}
-	if errors.As(err, &told) {
-		f.Body.Hint, f.Status = told.Hint, http.StatusUnprocessableEntity
+	if errors.As(err, &failure) {
+		f.Body.Hint, f.Status = failure.Hint, http.StatusUnprocessableEntity
 	}
 	if errors.As(err, &status) {
 		f.Status = cmp.Or(int(status.Status().Code), http.StatusBadGateway)

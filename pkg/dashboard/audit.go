@@ -33,7 +33,7 @@ const (
 // deed is what a person did: in a word, and in words that stand behind the name.
 type deed struct {
 	reason, text string
-	// set are the annotations that it put on a Cleaner: they tell of which run the deed is.
+	// set are the annotations that it put on a Cleaner: they say which run the deed is of.
 	set map[string]string
 }
 

@@ -56,10 +56,10 @@ func listChannels(r *http.Request, p *person) (int, any, error) {
 
 // sampleText is what a test send says. The page sends it from its own process: what the operator's flags allow is not
 // known here.
-func sampleText(told string) string {
-	if !strings.Contains(told, "--allowed-notification-hosts") {
-		return told
+func sampleText(message string) string {
+	if !strings.Contains(message, "--allowed-notification-hosts") {
+		return message
 	}
-	return told + "\nThis page sent the sample from its own process, which does not have the operator's flags. " +
+	return message + "\nThis page sent the sample from its own process, which does not have the operator's flags. " +
 		"If the operator's flag names the host, the operator delivers: the page of a run says what became of its notifications."
 }

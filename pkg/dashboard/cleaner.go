@@ -48,7 +48,7 @@ func (s *Server) cleaner(r *http.Request, p *person) (int, any, error) {
 		zone = *c.Spec.TimeZone
 	}
 	detail.TimeZone = zone
-	if plan, err := schedule.Parse(c.Spec.Schedule, zone); err == nil { // a wrong one is told by the condition Ready
+	if plan, err := schedule.Parse(c.Spec.Schedule, zone); err == nil { // the condition Ready reports a wrong one
 		detail.Words = plan.String()
 		for t := plan.Next(s.Now()); !t.IsZero() && len(detail.NextTimes) < nextTimes; t = plan.Next(t) {
 			detail.NextTimes = append(detail.NextTimes, t)
@@ -79,7 +79,7 @@ func missingRight(id, text string, err error) Right {
 	return Right{id, text, Allowed{Missing: failureOf(err).Body.Missing}}
 }
 
-// orNotFound is the error with the status of what does not exist, if it was told so by the API server.
+// orNotFound is the error with the status of what does not exist, if the API server said so.
 func orNotFound(err error) error {
 	f := failureOf(err)
 	if f.Status == http.StatusUnprocessableEntity {

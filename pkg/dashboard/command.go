@@ -33,7 +33,7 @@ type command struct {
 	errOut io.Writer
 }
 
-// call runs the command and returns what it wrote. An error with output is one that the output tells: something could
+// call runs the command and returns what it wrote. An error with output is one that the output reports: something could
 // not be read, or was not done.
 func (s *Server) call(ctx context.Context, p *person, c command) ([]byte, error) {
 	if c.errOut == nil {
@@ -53,22 +53,22 @@ func (s *Server) call(ctx context.Context, p *person, c command) ([]byte, error)
 	return out.Bytes(), errors.Join(err, session.WriteError())
 }
 
-// output runs the command and returns what it wrote, and the error that this tells. One without output is err.
-func (s *Server) output(ctx context.Context, p *person, c command) (out []byte, told, err error) {
+// output runs the command and returns what it wrote, and the error that this reports. One without output is err.
+func (s *Server) output(ctx context.Context, p *person, c command) (out []byte, failure, err error) {
 	leave, err := s.enter(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer leave()
-	out, told = s.call(ctx, p, c)
-	if len(out) == 0 && told != nil {
-		return nil, nil, usageOf(told)
+	out, failure = s.call(ctx, p, c)
+	if len(out) == 0 && failure != nil {
+		return nil, nil, usageOf(failure)
 	}
-	return out, told, nil
+	return out, failure, nil
 }
 
-// told runs the command and reads what it printed. What the command could not do is told there.
-func (s *Server) told(ctx context.Context, p *person, c command, into any) error {
+// runJSON runs the command and reads what it printed, which also says what the command could not do.
+func (s *Server) runJSON(ctx context.Context, p *person, c command, into any) error {
 	out, _, err := s.output(ctx, p, c)
 	if err != nil {
 		return err
@@ -78,12 +78,12 @@ func (s *Server) told(ctx context.Context, p *person, c command, into any) error
 
 // usageOf is the error with the status of a wrong request, if it is one.
 func usageOf(err error) error {
-	var told *terminal.Failure
-	if !errors.As(err, &told) {
+	var failure *terminal.Failure
+	if !errors.As(err, &failure) {
 		return err
 	}
 	f := failureOf(err)
-	switch told.Code {
+	switch failure.Code {
 	case codes.UsageWrong:
 		f.Status, f.Body.Hint = http.StatusBadRequest, "" // which names the command's help
 	case codes.ObjectNotFound, codes.RunNotFound, codes.CleanerNotFound, codes.WhyNotFound:
@@ -99,7 +99,7 @@ func (s *Server) why(r *http.Request, p *person) (int, any, error) {
 	if strings.Count(object, "/") < 1 {
 		return 0, nil, badRequest("object must be KIND/NAMESPACE/NAME or KIND/NAME")
 	}
-	out, told, err := s.output(r.Context(), p, command{
+	out, failure, err := s.output(r.Context(), p, command{
 		of: why.Command, args: []string{"-o", "json", "--progress=none", "--", object},
 	})
 	if err != nil {
@@ -109,8 +109,8 @@ func (s *Server) why(r *http.Request, p *person) (int, any, error) {
 		Users []json.RawMessage `json:"users"`
 	}
 	err = json.Unmarshal(out, &answer)
-	if told != nil && len(answer.Users) == 0 {
-		if f := failureOf(usageOf(told)); f.Status == http.StatusNotFound {
+	if failure != nil && len(answer.Users) == 0 {
+		if f := failureOf(usageOf(failure)); f.Status == http.StatusNotFound {
 			err = f // nothing is known of it but that it is not there
 		}
 	}
@@ -123,7 +123,7 @@ func (s *Server) doctor(r *http.Request, p *person) (int, any, error) {
 		args = append(args, "--operator-namespace="+s.OperatorNamespace)
 	}
 	var answer json.RawMessage
-	err := s.told(r.Context(), p, command{of: doctor.Command, args: args}, &answer)
+	err := s.runJSON(r.Context(), p, command{of: doctor.Command, args: args}, &answer)
 	return http.StatusOK, answer, err
 }
 
@@ -146,12 +146,12 @@ func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
 	if channel := r.URL.Query().Get("notification"); channel != "" {
 		args = append(args, channel)
 	}
-	var told bytes.Buffer
-	out, err := s.call(r.Context(), p, command{of: notify.Command, args: args, errOut: &told})
+	var notes bytes.Buffer
+	out, err := s.call(r.Context(), p, command{of: notify.Command, args: args, errOut: &notes})
 	s.audit(r.Context(), p, cleanerRef(c), deed{
 		reason: "NotificationTested", text: "sent samples on the channels of Cleaner " + c.Name,
 	})
-	text := strings.TrimSpace(string(out) + told.String())
+	text := strings.TrimSpace(string(out) + notes.String())
 	if err != nil && text == "" {
 		text = err.Error()
 	}
@@ -211,7 +211,7 @@ func (s *Server) restoreWith(ctx context.Context, p *person, run string, request
 		args = append(args, "--only="+only)
 	}
 	var plan RestorePlan
-	return &plan, s.told(ctx, p, command{of: restore.Command, args: append(args, "--", run)}, &plan)
+	return &plan, s.runJSON(ctx, p, command{of: restore.Command, args: append(args, "--", run)}, &plan)
 }
 
 // rollback restores the latest run of the Report's Cleaner that keeps copies.

@@ -27,7 +27,7 @@ const (
 // events streams changes. There is nothing to read in the request.
 func events(*http.Request) (streams, error) { return watchAll, nil }
 
-// watchAll tells which Cleaners and runs change, as watches of the person see it.
+// watchAll reports which Cleaners and runs change, as watches of the person see it.
 func watchAll(ctx context.Context, p *person, to *stream) {
 	var watches sync.WaitGroup
 	for event, path := range map[string]string{"cleaners": cluster.CleanerPath(""), "runs": cluster.RunPath("")} {

@@ -71,7 +71,7 @@ func (s *Server) scanned(ctx context.Context, p *person, namespace string, refre
 		args = append(args, "--namespace="+namespace)
 	}
 	found := kept{person: p.key, namespace: namespace, at: s.Now(), result: &scan.Result{}}
-	if err := s.told(ctx, p, command{of: scan.Command, args: args}, found.result); err != nil {
+	if err := s.runJSON(ctx, p, command{of: scan.Command, args: args}, found.result); err != nil {
 		return kept{}, err
 	}
 	s.scans.keep(found)

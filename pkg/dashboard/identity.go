@@ -36,7 +36,7 @@ const (
 // person is who looks. Everything is read and written through api.
 type person struct {
 	api *cluster.Client
-	// key tells people apart who share this server. It is a hash of what the request proved itself with.
+	// key distinguishes people who share this server. It is a hash of what the request proved itself with.
 	key string
 }
 

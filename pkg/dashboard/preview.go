@@ -24,7 +24,7 @@ func (s *Server) preview(r *http.Request) (streams, error) {
 	return func(ctx context.Context, p *person, to *stream) { s.previewTo(ctx, p, to, c) }, err
 }
 
-// previewTo judges a Cleaner as the person, and tells how far it is.
+// previewTo judges a Cleaner as the person, and reports how far it is.
 func (s *Server) previewTo(ctx context.Context, p *person, to *stream, c command) {
 	ctx, cancel := context.WithTimeout(ctx, scanIn)
 	defer cancel()
@@ -34,12 +34,12 @@ func (s *Server) previewTo(ctx context.Context, p *person, to *stream, c command
 		return
 	}
 	defer leave()
-	var told strings.Builder
+	var notes strings.Builder
 	c.errOut = &lines{each: func(line string) {
 		if text, ok := progressIn(line); ok {
 			_ = to.send("progress", Progress{text})
-		} else if told.Len() < maxLine {
-			told.WriteString(line + "\n")
+		} else if notes.Len() < maxLine {
+			notes.WriteString(line + "\n")
 		}
 	}}
 	if s.OperatorNamespace != "" {
@@ -48,7 +48,7 @@ func (s *Server) previewTo(ctx context.Context, p *person, to *stream, c command
 	out, err := s.call(ctx, p, c)
 	if len(out) == 0 && err != nil {
 		f := failureOf(usageOf(err))
-		f.Body.Hint = cmp.Or(f.Body.Hint, strings.TrimSpace(told.String())) // which says what is wrong, and where
+		f.Body.Hint = cmp.Or(f.Body.Hint, strings.TrimSpace(notes.String())) // which says what is wrong, and where
 		to.fail(f)
 		return
 	}
@@ -65,7 +65,7 @@ func (s *Server) previewTo(ctx context.Context, p *person, to *stream, c command
 		return
 	}
 	shorten(result.Cleaners)
-	result.Notes = strings.TrimSpace(told.String())
+	result.Notes = strings.TrimSpace(notes.String())
 	_ = to.send("result", result)
 }
 
@@ -110,7 +110,7 @@ func previewOf(r *http.Request) (command, error) {
 	return command{of: preview.Command, args: append(args, "--", asked.Name)}, nil
 }
 
-// progressIn is the progress that a line of --progress=json tells.
+// progressIn is the progress that a line of --progress=json reports.
 func progressIn(line string) (string, bool) {
 	var facts struct {
 		Phase string `json:"phase"`

@@ -67,8 +67,8 @@ func stagesOf(run *v1alpha1.CleanerRun, said *v1alpha1.CleanerApproval) []Stage 
 	if status.Plan == nil {
 		stages = append(stages, recorded)
 	}
-	if told, ok := toldOf(status.Notifications); ok {
-		stages = append(stages, told)
+	if delivery, ok := deliveryOf(status.Notifications); ok {
+		stages = append(stages, delivery)
 	}
 	return stages
 }
@@ -162,22 +162,22 @@ func secondsOf(took *time.Duration) *int64 {
 	return ptr.To(int64(took.Seconds()))
 }
 
-// toldOf is how the notifications are. It is false when there are none. A record does not say when they were delivered.
-func toldOf(all []v1alpha1.NotificationStatus) (Stage, bool) {
-	told := Stage{Name: "Notified", State: stageDone}
+// deliveryOf is how the notifications are. It is false when there are none. A record does not say when they were delivered.
+func deliveryOf(all []v1alpha1.NotificationStatus) (Stage, bool) {
+	delivery := Stage{Name: "Notified", State: stageDone}
 	delivered := 0
 	for _, n := range all {
 		switch n.State {
 		case v1alpha1.NotificationDelivered:
 			delivered++
 		case v1alpha1.NotificationFailed:
-			told.State = stageFailed
+			delivery.State = stageFailed
 		default:
-			if told.State == stageDone {
-				told.State = stageActive
+			if delivery.State == stageDone {
+				delivery.State = stageActive
 			}
 		}
 	}
-	told.Text = fmt.Sprintf("%d of %d delivered", delivered, len(all))
-	return told, len(all) > 0
+	delivery.Text = fmt.Sprintf("%d of %d delivered", delivered, len(all))
+	return delivery, len(all) > 0
 }

@@ -127,7 +127,7 @@ func (g Guard) isService(ctx context.Context, name string) bool {
 	return err == nil && (nameOf(canonical) == short || strings.HasPrefix(nameOf(canonical), short+"."))
 }
 
-// Proxied judges a host that a proxy connects to, which looks its name up itself: by what the name tells, and by the
+// Proxied judges a host that a proxy connects to, which looks its name up itself: by what the name shows, and by the
 // addresses that are found here, if any. What the proxy finds is for the proxy to judge.
 func (g Guard) Proxied(ctx context.Context, host string) error {
 	name := nameOf(host)

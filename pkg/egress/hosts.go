@@ -54,7 +54,7 @@ func nameOf(host string) string {
 	return strings.TrimSuffix(host, ".")
 }
 
-// CheckName judges a host that somebody else connects to, a proxy, by what its name tells.
+// CheckName judges a host that somebody else connects to, a proxy, by what its name shows.
 func (h Hosts) CheckName(host string) error {
 	name := nameOf(host)
 	ip, err := netip.ParseAddr(name)

@@ -27,7 +27,7 @@ var ErrStopping = errors.New("the operator is stopping")
 type Request struct {
 	// Name is what never runs twice at once.
 	Name string
-	// Owner tells apart those that had the name one after the other.
+	// Owner distinguishes those that had the name one after the other.
 	Owner string
 	// Nominal is when the run was due.
 	Nominal time.Time

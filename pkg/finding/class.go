@@ -60,7 +60,7 @@ func lookStorageClass(f *Finder, o *object.Parts) *candidate {
 	return c
 }
 
-// judgeStorageClass tells of a class that nothing names whether its provisioner is a driver that is there. That it is
+// judgeStorageClass says of a class that nothing names whether its provisioner is a driver that is there. That it is
 // none proves nothing: there are provisioners without a CSIDriver.
 func judgeStorageClass(f *Finder, c *candidate) *Finding {
 	found := judgeNamed(f, c)

@@ -47,8 +47,8 @@ func isMarked(texts object.JSON) bool {
 // unknown.
 func lookExpired(f *Finder, o *object.Parts) *candidate {
 	found := Finding{Marks: marksOf(o), Kind: o.Kind}
-	if told := found.Expired(f.Now); told != nil {
-		return &candidate{found: told, isFound: true}
+	if expired := found.Expired(f.Now); expired != nil {
+		return &candidate{found: expired, isFound: true}
 	}
 	if f.EachDialect && found.isExpiredByOne(f.Now) {
 		return &candidate{found: &found, isFound: true}
@@ -69,18 +69,18 @@ func (f *Finding) isExpiredByOne(now time.Time) bool {
 // Expired is what the marks of the dialects say of the object, or those of all when none is named. Nil when they let it
 // stay.
 func (f *Finding) Expired(now time.Time, dialects ...v1alpha1.MarkDialect) *Finding {
-	told := *f
-	told.Unknown, told.Confidence, told.Reason, told.Since = nil, "", "", time.Time{}
+	expired := *f
+	expired.Unknown, expired.Confidence, expired.Reason, expired.Since = nil, "", "", time.Time{}
 	last, ok, err := mark.Last(mark.Of(f.Marks, dialects...))
 	switch {
 	case err != nil:
-		told.Unknown = []Unread{{}}
-		told.Reason = "nobody can tell when its time is over: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+		expired.Unknown = []Unread{{}}
+		expired.Reason = "it is unknown when its time is over: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 	case !ok || last.Never || last.Ends.After(now):
 		return nil
 	default:
-		told.Confidence, told.Since = v1alpha1.ConfidenceCertain, last.Ends
-		told.Reason = "its time was over at " + last.Ends.UTC().Format(time.RFC3339) + ", by " + last.Key
+		expired.Confidence, expired.Since = v1alpha1.ConfidenceCertain, last.Ends
+		expired.Reason = "its time was over at " + last.Ends.UTC().Format(time.RFC3339) + ", by " + last.Key
 	}
-	return &told
+	return &expired
 }

@@ -30,7 +30,7 @@ func TestDialects(t *testing.T) {
 		},
 		"another one cannot be read": {
 			"janitor/ttl: 1h, cleaner/ttl: 1x",
-			"nobody can tell when its time is over: annotation cleaner/ttl \"1x\" cannot be read: write a duration such as 90m, 12h, 7d or 2w, or forever",
+			"it is unknown when its time is over: annotation cleaner/ttl \"1x\" cannot be read: write a duration such as 90m, 12h, 7d or 2w, or forever",
 			map[string]string{janitor: "its time was over at 2026-03-01T11:00:00Z, by janitor/ttl", "Mayfly": ""},
 		},
 		"both are over": {

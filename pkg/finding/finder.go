@@ -30,10 +30,13 @@ type Options struct {
 	Table *graph.Table
 	// Served are the kinds that the API server serves, each in one version.
 	Served []object.Kind
-	// Unserved are the groups whose kinds the API server could not tell.
+	// Unserved are the groups whose kinds the API server could not list.
 	Unserved map[string]error
 	// Wanted are the findings to look for. Nil looks for all.
 	Wanted []Want
+	// WithUsers also judges whatever may be unused or idle: without that, only users of the wanted kinds and types can
+	// make something Cascading.
+	WithUsers bool
 	// Now is what ages are measured from.
 	Now time.Time
 	// Namespace is the only one whose objects are judged, where not all were read. Empty for all.
@@ -41,11 +44,11 @@ type Options struct {
 	// OnlyOf is the one namespace of which there are objects, where what other namespaces hold is not known. Each list is
 	// then also passed to UnreadElsewhere.
 	OnlyOf string
-	// Include says which objects may be told of. The others are judged, and count as users, all the same. Nil for all.
+	// Include says which objects may be reported. The others are judged, and count as users, all the same. Nil for all.
 	Include func(object.Object) bool
 	// Watched are objects of which all references are kept, as evidence: what can name them is read in any case.
 	Watched []graph.Name
-	// EachDialect also tells of objects whose time is over by the marks of one dialect, and not by those of another.
+	// EachDialect also reports objects whose time is over by the marks of one dialect, and not by those of another.
 	// Whoever asks for some dialects narrows them with Finding.Expired.
 	EachDialect bool
 }
@@ -140,6 +143,9 @@ func New(options Options) *Finder {
 }
 
 func (f *Finder) wants(r *row) bool {
+	if f.WithUsers && (r.typ == v1alpha1.FindingUnused || r.typ == v1alpha1.FindingIdle) {
+		return true
+	}
 	return f.Wanted == nil || slices.ContainsFunc(f.Wanted, func(w Want) bool {
 		switch {
 		case w.Kind != r.kind && r.kind != anyKind:

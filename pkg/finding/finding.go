@@ -60,7 +60,7 @@ type Resources struct {
 
 // Unread is a source that could not be read.
 type Unread struct {
-	// Kind is what could not be listed. Its name is empty where everything was read, and does not tell.
+	// Kind is what could not be listed. Its name is empty where everything was read, and the kind is not known.
 	Kind schema.GroupKind
 	// Err is why. It may be nil where the reason says it already.
 	Err error

@@ -171,7 +171,7 @@ func lookSuspendedJob(_ *Finder, o *object.Parts) *candidate {
 func unlessUnread(found *Finding, unread []Unread, what string) *Finding {
 	if found != nil && len(unread) > 0 {
 		found.Unknown, found.Confidence = append(found.Unknown, unread...), ""
-		found.Reason = "it is suspended, but nobody can tell whether " + what
+		found.Reason = "it is suspended, but it is unknown whether " + what
 	}
 	return found
 }
@@ -205,7 +205,7 @@ func suspended(since time.Time) *candidate {
 		}
 		found.Reason = "it is suspended"
 		if found.Unknown = f.unreadOf(sleepInfos); len(found.Unknown) > 0 {
-			found.Reason = "it is suspended, but nobody can tell whether it only sleeps"
+			found.Reason = "it is suspended, but it is unknown whether it only sleeps"
 			return &found
 		}
 		found.Confidence = v1alpha1.ConfidenceCertain

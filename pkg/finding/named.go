@@ -94,10 +94,10 @@ func lookToken(_ *Finder, o *object.Parts) *candidate {
 
 // unusedWithout finds an object that is of no use when the one that it is for is proved absent.
 func (f *Finder) unusedWithout(found Finding, what string, name graph.Name) *Finding {
-	found.Unknown = f.cannotTell(name)
+	found.Unknown = f.whyUnsure(name)
 	switch {
 	case len(found.Unknown) > 0 && !f.graph.IsPresent(name):
-		found.Reason = what + ", and nobody can tell whether that exists"
+		found.Reason = what + ", and it is unknown whether that exists"
 	case f.isAbsent(name):
 		found.Confidence = v1alpha1.ConfidenceCertain
 		found.Reason = what + ", which does not exist"

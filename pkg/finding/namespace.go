@@ -159,7 +159,7 @@ func lookLease(f *Finder, o *object.Parts) *candidate {
 		}
 		found.Reason = "nobody renewed it since " + renewed.UTC().Format(time.RFC3339)
 		if found.Unknown = f.unreadOf(pods); len(found.Unknown) > 0 && holder != "" {
-			found.Reason += ", but nobody can tell whether its holder is there"
+			found.Reason += ", but it is unknown whether its holder is there"
 			return &found
 		}
 		found.Unknown, found.Confidence = nil, v1alpha1.ConfidenceLikely

@@ -107,8 +107,8 @@ func (f *Finder) bindsNobody(found Finding, subjects []graph.Name) *Finding {
 		return nil
 	}
 	for _, account := range subjects {
-		if found.Unknown = f.cannotTell(account); len(found.Unknown) > 0 {
-			found.Reason = "nobody can tell whether its subjects exist"
+		if found.Unknown = f.whyUnsure(account); len(found.Unknown) > 0 {
+			found.Reason = "it is unknown whether its subjects exist"
 			return &found
 		}
 	}

@@ -140,16 +140,16 @@ func (f *Finder) judgeIngress(found Finding, backends []graph.Name, class graph.
 		return &found
 	}
 	if slices.ContainsFunc(backends, f.graph.IsPresent) {
-		if found.Unknown = f.cannotTell(class); class.Name == "" || len(found.Unknown) == 0 {
+		if found.Unknown = f.whyUnsure(class); class.Name == "" || len(found.Unknown) == 0 {
 			return nil
 		}
-		found.Reason = "nobody can tell whether its " + class.String() + " exists"
+		found.Reason = "it is unknown whether its " + class.String() + " exists"
 		return &found
 	}
 	found.Unknown = f.unreadOf(services)
 	switch {
 	case len(found.Unknown) > 0:
-		found.Reason = "nobody can tell whether its backends exist"
+		found.Reason = "it is unknown whether its backends exist"
 	case len(backends) == 0: // the default backend of its controller, or a certificate, may be what it is for
 		found.Confidence, found.Reason = v1alpha1.ConfidenceWeak, "it has no backend"
 	default:

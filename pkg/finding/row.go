@@ -80,7 +80,7 @@ type candidate struct {
 	// candidates may have the same.
 	found   *Finding
 	isFound bool
-	// excluded is true of what is judged, but not told.
+	// excluded is true of what is judged, but not reported.
 	excluded bool
 	// reported is true when the object bears a label that says it is unused.
 	reported bool

@@ -53,7 +53,7 @@ func (f *Finder) doubtIdle(found *Finding) {
 // doubt makes a finding Unknown: what could not be read may show otherwise.
 func (f *Finding) doubt(unread []Unread, what string) {
 	if len(f.Unknown) == 0 {
-		f.Reason += ", but nobody can tell " + what
+		f.Reason += ", but it is unknown " + what
 	}
 	f.Unknown, f.Confidence = append(f.Unknown, unread...), ""
 }

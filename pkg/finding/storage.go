@@ -110,7 +110,7 @@ func (f *Finder) judgeVolume(found Finding, claim graph.Name) *Finding {
 	switch {
 	case len(found.Unknown) > 0:
 		found.Confidence = ""
-		found.Reason += ", but nobody can tell whether another claim asks for it"
+		found.Reason += ", but it is unknown whether another claim asks for it"
 	case f.graph.IsPresent(claim):
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason += ", but a claim of that name exists again"

@@ -187,7 +187,7 @@ CronJob shop/by-schedule Idle
 CronJob shop/long-by-schedule Idle
 CronJob shop/never-scheduled Idle weak`,
 	},
-	"CronJobs of which nobody can tell whether they sleep": {
+	"CronJobs of which it is unknown whether they sleep": {
 		cluster: cluster(of("batch/v1 CronJob shop/suspended", "", "spec: {suspend: true}"),
 			of("batch/v1 Job shop/suspended", "", "spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}")),
 		unread: []string{"SleepInfo"}, want: "CronJob shop/suspended Idle unknown\nJob shop/suspended Idle unknown",

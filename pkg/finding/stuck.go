@@ -35,7 +35,7 @@ var ownFinalizers = map[string]string{
 
 // stuck is what is known of a deletion that does not end from the object itself.
 type stuck struct {
-	// reason says what it waits for, if that is no finalizer; more is what the object tells besides.
+	// reason says what it waits for, if that is no finalizer; more is what the object says besides.
 	reason, more string
 	finalizers   []string
 	labels       labels.Set
@@ -179,7 +179,7 @@ func repair(steps []string, isForeign bool) string {
 	return text
 }
 
-// unreadDetails says what could not be read that might tell more.
+// unreadDetails says what could not be read that might say more.
 func (f *Finder) unreadDetails(isForeign bool) string {
 	lacking := f.lacking(webhookKinds...)
 	lacking = append(lacking, f.lacking(calledKinds...)...)

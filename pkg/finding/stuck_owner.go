@@ -26,7 +26,7 @@ func (f *Finder) ownerOf(finalizer string) owner {
 	domain := domainOf(finalizer)
 	found := owner{text: "it is of " + domain}
 	if !strings.Contains(domain, ".") {
-		found.text = "nobody can tell whose it is"
+		found.text = "it is unknown whose it is"
 	} else if !f.servesGroupOf(domain) {
 		found.text += ", of which the cluster serves no kind"
 	}
@@ -49,7 +49,7 @@ func (f *Finder) ownerOf(finalizer string) owner {
 	case len(words) > 0:
 		found.text = fmt.Sprintf("its controller may be %s", strings.Join(words, ", or "))
 	case len(f.lacking(workloadKinds...)) > 0:
-		found.text += ", and nobody can tell whether its controller runs"
+		found.text += ", and it is unknown whether its controller runs"
 	default:
 		found.text += ", and no controller was found that may own it"
 	}

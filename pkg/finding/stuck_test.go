@@ -90,7 +90,7 @@ func TestStuckReasons(t *testing.T) {
 			cluster(leaving("finalizers.db.toolkit.example.com", ""), controller("Deployment", "ops/db-controller", "", "")), nil,
 			"finalizer finalizers.db.toolkit.example.com is left: its controller may be Deployment ops/db-controller, which has no available Pod; to repair it: start Deployment ops/db-controller" + last,
 		},
-		"a finalizer of no domain": {leaving("hold", ""), nil, "finalizer hold is left: nobody can tell whose it is, and no controller was found that may own it; " + byHand},
+		"a finalizer of no domain": {leaving("hold", ""), nil, "finalizer hold is left: it is unknown whose it is, and no controller was found that may own it; " + byHand},
 		"two finalizers, one of them Kubernetes's": {
 			leaving("foregroundDeletion, kubernetes.io/pv-protection, example.com/hold", ""), nil,
 			"finalizer kubernetes.io/pv-protection is left: a claim is still bound to the volume; " + nobody + byHand,
@@ -98,7 +98,7 @@ func TestStuckReasons(t *testing.T) {
 		"workloads that may not be read": {
 			held,
 			[]string{"Deployment"},
-			left + "it is of example.com, and nobody can tell whether its controller runs; " + byHand + "; what more there is to say is unknown, not read: Deployment",
+			left + "it is of example.com, and it is unknown whether its controller runs; " + byHand + "; what more there is to say is unknown, not read: Deployment",
 		},
 		"a webhook that is gone":        {cluster(held, hook("a", "")), nil, nobody + gone},
 		"one that ignores failures":     {cluster(held, hook("a", "failurePolicy: Ignore")), nil, nobody + byHand},

@@ -27,7 +27,7 @@ func (f *Finder) Unread(list List, err error) {
 // isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves
 // the kind. What Kubernetes makes in each cluster is never absent: manifests rarely hold it.
 func (f *Finder) isAbsent(name graph.Name) bool {
-	if isInEachCluster(name) || len(f.cannotTell(name)) > 0 {
+	if isInEachCluster(name) || len(f.whyUnsure(name)) > 0 {
 		return false
 	}
 	if _, served := f.served[name.GroupKind]; !served {
@@ -36,8 +36,8 @@ func (f *Finder) isAbsent(name graph.Name) bool {
 	return f.whole[name.GroupKind] && !f.graph.IsPresent(name)
 }
 
-// cannotTell says why it is not known whether an object exists.
-func (f *Finder) cannotTell(name graph.Name) []Unread {
+// whyUnsure says why it is not known whether an object exists.
+func (f *Finder) whyUnsure(name graph.Name) []Unread {
 	unread := f.unreadOf(name.GroupKind)
 	if err := f.elsewhere[name.GroupKind]; len(unread) == 0 && err != nil &&
 		name.Namespace != cmp.Or(f.OnlyOf, f.Namespace) {

@@ -84,7 +84,7 @@ func decideIdle(f *Finder, found Finding) *Finding {
 	}
 	found.Reason = "it has no replicas, and nothing scales it up"
 	if found.Unknown = f.unreadOf(slices.Concat(scalers, []schema.GroupKind{cronJobs})...); len(found.Unknown) > 0 {
-		found.Reason = "it has no replicas, but nobody can tell whether something scales it up"
+		found.Reason = "it has no replicas, but it is unknown whether something scales it up"
 		return &found
 	}
 	found.Confidence = v1alpha1.ConfidenceCertain

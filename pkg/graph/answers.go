@@ -23,7 +23,7 @@ type User struct {
 type Use struct {
 	// Live is true when something that runs uses it.
 	Live bool
-	// Read is true when somebody may read it by its name, through the API, or names what only a pattern tells. A user that
+	// Read is true when somebody may read it by its name, through the API, or names what only a pattern gives. A user that
 	// is idle counts, too: what this object is does not depend on which of the two is judged first.
 	Read bool
 	// Hinted is true when something is for all objects of the kind, and so for this one.
@@ -82,7 +82,7 @@ func (g *Graph) usersOf(t *target) []User {
 	return users
 }
 
-// Absent tells each object that something names and that did not pass, with who names it, in the order of their names.
+// Absent returns each object that something names and that did not pass, with who names it, in the order of their names.
 // Whether it exists is known only when all objects of its kind passed. A pattern names no object that could be absent.
 func (g *Graph) Absent(each func(name Name, users []User)) {
 	var absent []*target

@@ -92,7 +92,7 @@ func edgesOf(t *Table, o object.Object) (found []Edge) {
 	return found
 }
 
-// What is told in their order is told in the same order each time.
+// What is visited in their order is visited in the same order each time.
 func TestPodKindsAreSorted(t *testing.T) {
 	table, err := BuiltIn()
 	if err != nil {

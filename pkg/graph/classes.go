@@ -19,8 +19,8 @@ var (
 // quotaOfClass ends the name of a class of storage in the names of what a quota limits.
 const quotaOfClass = ".storageclass.storage.k8s.io/"
 
-// tellQuotas tells the classes of storage that a ResourceQuota limits.
-func tellQuotas(w *walker) {
+// addQuotas adds the classes of storage that a ResourceQuota limits.
+func addQuotas(w *walker) {
 	for name := range w.object.At("spec", "hard").Fields() {
 		if class, _, found := strings.Cut(name.String(), quotaOfClass); found {
 			w.named(Name{GroupKind: storageClassKind, Name: class}, "spec.hard", Names)
@@ -28,8 +28,8 @@ func tellQuotas(w *walker) {
 	}
 }
 
-// tellParameters tells the Secrets that the parameters of a class name in the words of its driver.
-func tellParameters(w *walker) {
+// addParameters adds the Secrets that the parameters of a class name in the words of its driver.
+func addParameters(w *walker) {
 	parameters := w.object.Field("parameters")
 	w.from = "parameters"
 	for name, value := range parameters.Fields() {
@@ -41,10 +41,10 @@ func tellParameters(w *walker) {
 	w.path = nil
 }
 
-// tellPriorities tells the priority classes of groups of Pods, at any depth: groups may hold groups.
-func tellPriorities(w *walker) { w.tellPrioritiesIn(w.object.Field("spec"), 0) }
+// addPriorities adds the priority classes of groups of Pods, at any depth: groups may hold groups.
+func addPriorities(w *walker) { w.addPrioritiesIn(w.object.Field("spec"), 0) }
 
-func (w *walker) tellPrioritiesIn(value object.JSON, depth int) {
+func (w *walker) addPrioritiesIn(value object.JSON, depth int) {
 	if depth > maxDepth {
 		return
 	}
@@ -53,11 +53,11 @@ func (w *walker) tellPrioritiesIn(value object.JSON, depth int) {
 		class := value.Field("priorityClassName").Text()
 		w.named(Name{GroupKind: priorityClassKind, Name: class}, "spec...priorityClassName", Names)
 		for _, field := range value.Fields() {
-			w.tellPrioritiesIn(field, depth+1)
+			w.addPrioritiesIn(field, depth+1)
 		}
 	case object.List:
 		for element := range value.Elements() {
-			w.tellPrioritiesIn(element, depth+1)
+			w.addPrioritiesIn(element, depth+1)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (n *node) add(path []step, r reference) {
 	}
 }
 
-// compile reads a Reference. The error tells all that is wrong with it.
+// compile reads a Reference. The error names all that is wrong with it.
 func compile(r Reference) (reference, []step, error) {
 	var errs []error
 	fields := func(path string) []string {

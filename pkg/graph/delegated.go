@@ -16,19 +16,19 @@ var (
 	// remoteStores read the Secrets of a namespace on behalf of others.
 	remoteStores = irregularity{
 		names: []schema.GroupKind{secretKind},
-		tell:  tellRemoteSecrets,
+		add:   addRemoteSecrets,
 		about: "`spec.provider.kubernetes.remoteNamespace` (`default` when absent): any of its Secrets may be read (strength Hints)",
 	}
 	projects = irregularity{
 		names: []schema.GroupKind{serviceAccountKind},
-		tell:  tellDeployers,
+		add:   addDeployers,
 		about: "`spec.destinationServiceAccounts[].defaultServiceAccount`, which may have a namespace and a colon before the name; " +
 			"else the account is in the namespace of the destination",
 	}
 )
 
-// tellDeployers tells the accounts with which Argo CD deploys the applications of a project.
-func tellDeployers(w *walker) {
+// addDeployers adds the accounts with which Argo CD deploys the applications of a project.
+func addDeployers(w *walker) {
 	for destination := range w.object.At("spec", "destinationServiceAccounts").Elements() {
 		account := destination.Field("defaultServiceAccount").Text()
 		namespace, name, isWhole := strings.Cut(account, ":")
@@ -43,9 +43,9 @@ func tellDeployers(w *walker) {
 	}
 }
 
-// tellRemoteSecrets tells the Secrets that a store of External Secrets takes from a cluster, which may be this one.
+// addRemoteSecrets adds the Secrets that a store of External Secrets takes from a cluster, which may be this one.
 // Which of them, only those say who ask the store.
-func tellRemoteSecrets(w *walker) {
+func addRemoteSecrets(w *walker) {
 	provider := w.object.At("spec", "provider", "kubernetes")
 	if provider.Type() != object.Map {
 		return

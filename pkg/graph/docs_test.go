@@ -142,7 +142,7 @@ func furtherColumn(r Reference) string {
 	return strings.Join(said, ", ")
 }
 
-// What the page shows can be declared, and the page tells every field.
+// What the page shows can be declared, and the page has every field.
 func TestDeclaredReferences(t *testing.T) {
 	page, err := os.ReadFile(docs)
 	if err != nil {

@@ -28,12 +28,12 @@ type Edge struct {
 // maxName is how long a text may be that holds a name: a namespace, a slash and a name.
 const maxName = 63 + 1 + 253
 
-// Edges tells each all references of an object. It reads the bytes once, and decodes names only.
+// Edges passes to each all references of an object. It reads the bytes once, and decodes names only.
 func (t *Table) Edges(o object.Object, each func(Edge)) {
 	t.read(o, each, nil)
 }
 
-// read is Edges, and tells text what Pods are given as text, and what could be a name in a custom resource. At is where
+// read is Edges, and passes to text what Pods are given as text, and what could be a name in a custom resource. At is where
 // the text stands in the object, which may have variables in it.
 func (t *Table) read(o object.Object, each func(Edge), text func(at, text object.JSON)) {
 	s := t.sources[o.Kind.GroupKind()]
@@ -45,8 +45,8 @@ func (t *Table) read(o object.Object, each func(Edge), text func(at, text object
 		w.own = "*" // what is cluster-scoped, and does not say which namespace it means, may mean any
 	}
 	w.walk(s.root, w.object, nil)
-	if tell := irregular[o.Kind.GroupKind()].tell; tell != nil {
-		tell(&w)
+	if add := irregular[o.Kind.GroupKind()].add; add != nil {
+		add(&w)
 	}
 	if s.isCustom && text != nil {
 		eachWord(o.Raw, func(word object.JSON) { text(word, word) })
@@ -68,7 +68,7 @@ type walker struct {
 // walk goes down to all names in the value that the text begins with, and returns how much of the text it has read.
 // holder begins with the map that holds the value.
 func (w *walker) walk(n *node, value, holder object.JSON) (read int) {
-	w.tellHere(n, value, holder)
+	w.addHere(n, value, holder)
 	if n.fields == nil && n.each == nil {
 		return 0
 	}
@@ -94,10 +94,10 @@ func (w *walker) walk(n *node, value, holder object.JSON) (read int) {
 	return read
 }
 
-// tellHere tells what the value itself names.
-func (w *walker) tellHere(n *node, value, holder object.JSON) {
+// addHere adds what the value itself names.
+func (w *walker) addHere(n *node, value, holder object.JSON) {
 	for i := range n.references {
-		w.tell(&n.references[i], value, holder)
+		w.add(&n.references[i], value, holder)
 	}
 	if n.guess != "" {
 		w.from = n.guess
@@ -113,16 +113,16 @@ func (w *walker) tellHere(n *node, value, holder object.JSON) {
 		w.text(value, value)
 	}
 	if n.expands {
-		w.tellExpanded(value)
+		w.addExpanded(value)
 	}
 }
 
-// walkAbsent tells what fields name that a map does not have.
+// walkAbsent adds what fields name that a map does not have.
 func (w *walker) walkAbsent(n *node, seen uint64, holder object.JSON) {
 	for _, next := range n.defaults {
 		for i := range next.references {
 			if r := &next.references[i]; seen&next.bit == 0 && r.Absent != "" {
-				w.tell(r, nil, holder)
+				w.add(r, nil, holder)
 			}
 		}
 	}
@@ -136,8 +136,8 @@ func (n *node) child(name object.Key) *node {
 	return n.fields[name.String()]
 }
 
-// tell tells the reference that a value is.
-func (w *walker) tell(r *reference, value, holder object.JSON) {
+// add adds the reference that a value is.
+func (w *walker) add(r *reference, value, holder object.JSON) {
 	if !isWhere(r, holder) {
 		return
 	}

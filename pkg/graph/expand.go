@@ -45,9 +45,9 @@ func contentOf(text object.JSON) []byte {
 	return text[1:endOfString(text, 0)]
 }
 
-// tellExpanded tells a text of a container with the values of its variables: Kubernetes knows $(NAME), shells $NAME and
+// addExpanded adds a text of a container with the values of its variables: Kubernetes knows $(NAME), shells $NAME and
 // ${NAME}.
-func (w *walker) tellExpanded(text object.JSON) {
+func (w *walker) addExpanded(text object.JSON) {
 	content := contentOf(text)
 	if !bytes.ContainsAny(content, "$`'\\") {
 		return

@@ -30,7 +30,7 @@ func FuzzEdges(f *testing.F) {
 	}
 	var kinds []schema.GroupKind
 	for _, kind := range table.Kinds() {
-		if irregular[kind].tell != nil || slices.Contains([]string{"Pod", "Widget", "StatefulSet", "PersistentVolume", "StorageClass", "Ingress", "Secret"}, kind.Kind) {
+		if irregular[kind].add != nil || slices.Contains([]string{"Pod", "Widget", "StatefulSet", "PersistentVolume", "StorageClass", "Ingress", "Secret"}, kind.Kind) {
 			kinds = append(kinds, kind)
 		}
 	}

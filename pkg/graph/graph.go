@@ -11,7 +11,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// maxUsers is how many users a Graph tells apart. The uses of further ones count, but nobody is told whose they are: so
+// maxUsers is how many users a Graph keeps apart. The uses of further ones count, but nobody learns whose they are: so
 // a million Pods take no more memory than the names that they hold.
 const maxUsers = 50_000
 
@@ -44,9 +44,9 @@ type Graph struct {
 // target is what is known of an object that something names.
 type target struct {
 	name Name
-	// live is true when something that runs names it, or a user that is not told apart.
+	// live is true when something that runs names it, or a user that is not kept apart.
 	live bool
-	// read and hinted are true when users that are not told apart name it so.
+	// read and hinted are true when users that are not kept apart name it so.
 	read, hinted bool
 	users        []user
 }
@@ -165,7 +165,7 @@ func (g *Graph) Add(o *object.Parts) {
 	}
 }
 
-// maxUsersOf is how many users of one object a Graph tells apart.
+// maxUsersOf is how many users of one object a Graph keeps apart.
 const maxUsersOf = 1000
 
 // name takes one reference.
@@ -209,7 +209,7 @@ func (g *Graph) target(name Name) *target {
 	return t
 }
 
-// anonymous is the id of users that are not told apart.
+// anonymous is the id of users that are not kept apart.
 const anonymous = int32(1<<31 - 1)
 
 func (g *Graph) user(name Name) int32 {

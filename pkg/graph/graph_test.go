@@ -241,7 +241,7 @@ spec: {replicas: 0, template: {spec: {volumes: [{configMap: {name: b}}]}}}`)) {
 	}
 }
 
-// A use that is stronger counts, and users beyond those that are told apart count as well.
+// A use that is stronger counts, and users beyond those that are kept apart count as well.
 func TestManyUsers(t *testing.T) {
 	g := New(&Table{}, nil)
 	edge := Edge{To: named("ConfigMap shop/a"), Optional: true, Strength: Reads}

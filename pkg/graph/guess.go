@@ -100,7 +100,7 @@ const ownerReferences = "ownerReferences"
 // maxDepth is how deep we look for what looks like a reference.
 const maxDepth = 40
 
-// guess tells what looks like a reference in a value whose fields nobody has described.
+// guess adds what looks like a reference in a value whose fields nobody has described.
 func (w *walker) guess(value object.JSON) {
 	depth := len(w.path)
 	if depth >= maxDepth {
@@ -118,7 +118,7 @@ func (w *walker) guess(value object.JSON) {
 	}
 }
 
-// guessFields tells what looks like a reference in a map.
+// guessFields adds what looks like a reference in a map.
 func (w *walker) guessFields(value object.JSON) {
 	depth := len(w.path)
 	isObject := depth == 0 && w.from == "."
@@ -138,7 +138,7 @@ func (w *walker) guessFields(value object.JSON) {
 	}
 }
 
-// guessTyped tells what a map names that says the kind and the name of an object, or a name and a key in it.
+// guessTyped adds what a map names that says the kind and the name of an object, or a name and a key in it.
 func (w *walker) guessTyped(value object.JSON) {
 	kind, name := value.Field("kind").Text(), value.Field("name").Text()
 	if name == "" {
@@ -167,7 +167,7 @@ func (w *walker) field() string {
 	return w.path[len(w.path)-1].String()
 }
 
-// guessNamed tells what a field names whose name looks like that of a reference: by its text, or the name in its map,
+// guessNamed adds what a field names whose name looks like that of a reference: by its text, or the name in its map,
 // or each in its list.
 func (w *walker) guessNamed(to schema.GroupKind, name string, field, holder object.JSON) {
 	switch field.Type() {

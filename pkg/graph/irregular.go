@@ -29,7 +29,7 @@ var (
 type irregularity struct {
 	// names are the kinds that they may name.
 	names []schema.GroupKind
-	tell  func(*walker)
+	add   func(*walker)
 	// about says it for people.
 	about string
 }
@@ -38,41 +38,39 @@ type irregularity struct {
 var irregular = map[schema.GroupKind]irregularity{
 	roleKind: {
 		names: readable,
-		tell:  tellRules,
+		add:   addRules,
 		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts, Roles and ClusterRoles (strength Reads)",
 	},
 	clusterRoleKind: {
 		names: readable,
-		tell:  tellRules,
+		add:   addRules,
 		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts, Roles of any namespace, and of ClusterRoles " +
 			"(strength Reads); " +
 			"ClusterRoles that `aggregationRule` selects by their labels",
 	},
 	{Group: rbacGroup, Kind: "RoleBinding"}: {
 		names: []schema.GroupKind{serviceAccountKind},
-		tell:  tellSubjects,
+		add:   addSubjects,
 		about: aboutSubjects,
 	},
 	{Group: rbacGroup, Kind: "ClusterRoleBinding"}: {
 		names: []schema.GroupKind{serviceAccountKind},
-		tell:  tellSubjects,
+		add:   addSubjects,
 		about: aboutSubjects,
 	},
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}: {
-		names: []schema.GroupKind{serviceAccountKind}, tell: tellFlowSubjects,
+		names: []schema.GroupKind{serviceAccountKind}, add: addFlowSubjects,
 		about: "`spec.rules[].subjects[].serviceAccount`, unless it is for all accounts of a namespace",
 	},
 	{Kind: "ResourceQuota"}: {
 		names: []schema.GroupKind{storageClassKind},
-		tell:  tellQuotas,
+		add:   addQuotas,
 		about: "`spec.hard` limits StorageClasses, as in `fast.storageclass.storage.k8s.io/requests.storage`",
 	},
-	storageClassKind: {
-		names: append([]schema.GroupKind{secretKind, storageClassKind}, inDrivers...),
-		tell:  tellParameters,
-		about: "each of `parameters` whose key ends like a field for the name of a Secret, for example `backendSecretName` (strength Learned); " +
-			"the other texts for its driver may name ConfigMaps, PersistentVolumeClaims, Services and StorageClasses",
-	},
+	storageClassKind: classesOfDrivers,
+	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:                  classesOfDrivers,
+	{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}:           classesOfDrivers,
+	{Group: "groupsnapshot.storage.k8s.io", Kind: "VolumeGroupSnapshotClass"}: classesOfDrivers,
 	volumeKind: {
 		names: inDrivers,
 		about: "the texts for its driver may name ConfigMaps, PersistentVolumeClaims and Services",
@@ -101,9 +99,17 @@ var irregular = map[schema.GroupKind]irregularity{
 // inDrivers are the kinds that drivers of storage know by their names, beside Secrets.
 var inDrivers = []schema.GroupKind{configMapKind, claimKind, serviceKind}
 
+// classesOfDrivers are classes with parameters that a driver defines.
+var classesOfDrivers = irregularity{
+	names: append([]schema.GroupKind{secretKind, storageClassKind}, inDrivers...),
+	add:   addParameters,
+	about: "each of `parameters` whose key ends like a field for the name of a Secret, for example `backendSecretName` (strength Learned); " +
+		"the other texts for its driver may name ConfigMaps, PersistentVolumeClaims, Services and StorageClasses",
+}
+
 var groupsOfPods = irregularity{
 	names: []schema.GroupKind{priorityClassKind},
-	tell:  tellPriorities,
+	add:   addPriorities,
 	about: "`priorityClassName` in any field of `spec`: groups of Pods may contain other groups",
 }
 
@@ -121,8 +127,8 @@ var readable = []schema.GroupKind{configMapKind, secretKind, claimKind, serviceA
 // readableAs are their resources in rules.
 var readableAs = []string{"configmaps", "secrets", "persistentvolumeclaims", "serviceaccounts", "roles", "clusterroles"}
 
-// tellRules tells the objects that a role lets somebody read by name.
-func tellRules(w *walker) {
+// addRules adds the objects that a role lets somebody read by name.
+func addRules(w *walker) {
 	for rule := range w.object.Field("rules").Elements() {
 		names := rule.Field("resourceNames")
 		if names.Type() != object.List {
@@ -158,15 +164,15 @@ func hasText(list object.JSON, is func(string) bool) bool {
 	return false
 }
 
-// named tells a reference of an irregular kind. Rights know no patterns: a "*" in one of their names is no name.
+// named adds a reference of an irregular kind. Rights know no patterns: a "*" in one of their names is no name.
 func (w *walker) named(to Name, path string, strength Strength) {
 	if to.Name != "" && len(to.Name) <= maxName && !strings.ContainsAny(to.Name, "*#") {
 		w.each(Edge{To: to, Path: path, Strength: strength})
 	}
 }
 
-// tellSubjects tells the ServiceAccounts that stand in a binding as users and groups.
-func tellSubjects(w *walker) {
+// addSubjects adds the ServiceAccounts that stand in a binding as users and groups.
+func addSubjects(w *walker) {
 	// Each cluster lets all accounts do a few things. That says of none that it is used.
 	stock := w.object.At("metadata", "labels", "kubernetes.io/bootstrapping").Text() == "rbac-defaults"
 	for subject := range w.object.Field("subjects").Elements() {
@@ -190,8 +196,8 @@ func tellSubjects(w *walker) {
 	}
 }
 
-// tellFlowSubjects tells the ServiceAccounts whose requests a FlowSchema sorts.
-func tellFlowSubjects(w *walker) {
+// addFlowSubjects adds the ServiceAccounts whose requests a FlowSchema sorts.
+func addFlowSubjects(w *walker) {
 	for rule := range w.object.At("spec", "rules").Elements() {
 		for subject := range rule.Field("subjects").Elements() {
 			account := subject.Field("serviceAccount")

@@ -25,22 +25,22 @@ func (s Source) Named() (kinds []schema.GroupKind) {
 	return kinds
 }
 
-// eachKind tells all kinds of a Source, and in which field each is.
-func (s Source) eachKind(tell func(field, kind string)) {
+// eachKind visits all kinds of a Source, and in which field each is.
+func (s Source) eachKind(visit func(field, kind string)) {
 	if s.Kind != "" && s.Kind != podSpec && s.Kind != claimSpec {
-		tell("", s.Kind)
+		visit("", s.Kind)
 	}
 	for i, r := range s.References {
 		if r.To != "" {
-			tell(fmt.Sprintf("references[%d].to: ", i), r.To)
+			visit(fmt.Sprintf("references[%d].to: ", i), r.To)
 		}
 		for _, kind := range r.Kinds {
-			tell(fmt.Sprintf("references[%d].kinds: ", i), kind)
+			visit(fmt.Sprintf("references[%d].kinds: ", i), kind)
 		}
 	}
 }
 
-// checkKinds tells the kinds of a Source that cannot be meant: they would name nothing, in silence.
+// checkKinds returns the kinds of a Source that cannot be meant: they would name nothing, in silence.
 func checkKinds(s Source, mistaken func(schema.GroupKind) error) error {
 	var errs []error
 	s.eachKind(func(field, kind string) {

@@ -44,16 +44,22 @@ type mentions struct {
 	bytes    int64
 }
 
-// textIn are what Pods are given as text, below the path of a container: also the commands and the hosts of its hooks
-// and probes.
+// textIn are what Pods are given as text, below the path of a container: also the commands, the hosts and the headers of
+// its hooks and probes.
 var textIn = []string{
 	"args[]", "command[]", "env[].value", "lifecycle.*.exec.command[]",
 	"livenessProbe.exec.command[]", "readinessProbe.exec.command[]", "startupProbe.exec.command[]",
 	"livenessProbe.*.host", "readinessProbe.*.host", "startupProbe.*.host", "lifecycle.*.*.host",
+	"livenessProbe.httpGet.httpHeaders[].value", "readinessProbe.httpGet.httpHeaders[].value",
+	"startupProbe.httpGet.httpHeaders[].value", "lifecycle.*.httpGet.httpHeaders[].value",
 }
 
-// driverTexts are what the spec of a Pod gives the drivers of volumes.
-var driverTexts = []string{"volumes[].csi.volumeAttributes.*", "volumes[].flexVolume.options.*"}
+// specTexts are what the spec of a Pod has besides: what it gives the drivers of volumes, and hosts.
+var specTexts = []string{
+	"volumes[].csi.volumeAttributes.*", "volumes[].flexVolume.options.*", "volumes[].iscsi.targetPortal",
+	"volumes[].cephfs.monitors[]", "volumes[].rbd.monitors[]", "volumes[].glusterfs.endpoints",
+	"volumes[].quobyte.registry", "volumes[].scaleIO.gateway", "dnsConfig.searches[]", "hostAliases[].hostnames[]",
+}
 
 // containersIn are the lists of containers in a PodSpec.
 var containersIn = []string{"containers[]", "initContainers[]", "ephemeralContainers[]"}
@@ -70,7 +76,7 @@ func (n *node) noteText(s Source) {
 	at := func(path string) *node {
 		steps, err := parsePath(path)
 		if err != nil {
-			return &node{} // the error is told elsewhere
+			return &node{} // the error is reported elsewhere
 		}
 		return n.at(steps)
 	}
@@ -83,7 +89,7 @@ func (n *node) noteText(s Source) {
 		at(join(template, "metadata.annotations.*")).isText = true
 	}
 	for _, spec := range specs {
-		for _, path := range driverTexts {
+		for _, path := range specTexts {
 			at(join(spec, path)).isText = true
 		}
 		for _, containers := range containersIn {

@@ -19,8 +19,8 @@ var anchors = map[schema.GroupKind]struct{ inCluster bool }{
 	clusterRoleKind:    {inCluster: true},
 }
 
-// eachAnchor tells the anchors that own an object. They need not exist: the garbage collector is slower than we.
-func eachAnchor(o *object.Parts, tell func(Edge)) {
+// eachAnchor visits the anchors that own an object. They need not exist: the garbage collector is slower than we.
+func eachAnchor(o *object.Parts, visit func(Edge)) {
 	for owner := range o.At("metadata", "ownerReferences").Elements() {
 		kind := kindIn(groupOf(owner.Field("apiVersion").Text()), owner.Field("kind").Text())
 		anchor, is := anchors[kind]
@@ -31,6 +31,6 @@ func eachAnchor(o *object.Parts, tell func(Edge)) {
 		if anchor.inCluster {
 			to.Namespace = ""
 		}
-		tell(Edge{To: to, Path: "metadata.ownerReferences[].name", Optional: true, Strength: Names})
+		visit(Edge{To: to, Path: "metadata.ownerReferences[].name", Optional: true, Strength: Names})
 	}
 }

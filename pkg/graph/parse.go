@@ -16,7 +16,7 @@ import (
 )
 
 // Parse reads a list of Sources from YAML, and checks them. mistaken says why a kind cannot be meant; it may be nil.
-// The error tells all that is wrong.
+// The error names all that is wrong.
 func Parse(text []byte, mistaken func(schema.GroupKind) error) ([]Source, error) {
 	items, err := entries(text)
 	if err != nil {
@@ -71,7 +71,7 @@ func nameOfEntry(kind string) string {
 	return kind
 }
 
-// decodeSource reads one Source, and tells what it lacks and all fields of it that there are not. isRead is false if
+// decodeSource reads one Source, and returns what it lacks and its unknown fields. isRead is false if
 // its fields cannot be read.
 func decodeSource(item []byte, s *Source) (isRead bool, err error) {
 	var shape struct {
@@ -111,7 +111,7 @@ func decodeSource(item []byte, s *Source) (isRead bool, err error) {
 	return true, errors.Join(errs...)
 }
 
-// unknownFields tells the fields of a map that a struct does not have.
+// unknownFields returns the fields of a map that a struct does not have.
 func unknownFields(where string, fields map[string]any, of reflect.Type) error {
 	known := make([]string, 0, of.NumField())
 	for i := range of.NumField() {

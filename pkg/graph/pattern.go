@@ -20,11 +20,11 @@ func (n Name) mustCompare() bool {
 	return !isPlain(n.Namespace) || !isPlain(name) || name != n.Name && n.Namespace == "*"
 }
 
-// each tells all targets that stand for an object: the one of its name, and the patterns that match it.
-func (g *Graph) each(name Name, tell func(*target)) {
+// each visits all targets that stand for an object: the one of its name, and the patterns that match it.
+func (g *Graph) each(name Name, visit func(*target)) {
 	find := func(namespace, n string) {
 		if t := g.targets[Name{name.GroupKind, namespace, n}.key()]; t != nil {
-			tell(t)
+			visit(t)
 		}
 	}
 	find(name.Namespace, name.Name)
@@ -38,7 +38,7 @@ func (g *Graph) each(name Name, tell func(*target)) {
 	}
 	for _, t := range g.patterns[name.GroupKind] {
 		if t.name.matches(name) {
-			tell(t)
+			visit(t)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
-// told is all that a Pod tells a Graph: what it names, and what could be a name in its texts.
-func told(table *Table, raw []byte) map[string]int {
+// collected is all that a Pod adds to a Graph: what it names, and what could be a name in its texts.
+func collected(table *Table, raw []byte) map[string]int {
 	all := map[string]int{}
 	o := object.Object{Kind: object.Kind{}, Namespace: "shop", Raw: raw}
 	o.Kind.Version, o.Kind.Kind = "v1", "Pod"
@@ -62,9 +62,9 @@ func TestProtobufTellsTheSameReferences(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := told(table, text)
+		want := collected(table, text)
 		edges += len(want)
-		if diff := cmp.Diff(want, told(table, same)); diff != "" {
+		if diff := cmp.Diff(want, collected(table, same)); diff != "" {
 			t.Fatalf("seed %d: -JSON +protobuf:\n%s", seed, diff)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // lastApplied is an annotation that repeats the object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// ofProvisioner is the prefix of what the provisioner tells a driver: which claim, volume or Pod asks.
+// ofProvisioner is the prefix of what the provisioner passes to a driver: which claim, volume or Pod asks.
 const ofProvisioner = `"csi.storage.k8s.io/`
 
 // ofManagers are annotations in which what manages an object says so: the name there is that of a release or an
@@ -25,17 +25,17 @@ func isRepeated(key object.Key) bool {
 	return key.Is(lastApplied) || bytes.HasPrefix(key, []byte(ofProvisioner)) || slices.ContainsFunc(ofManagers, key.Is)
 }
 
-// eachNameIn is EachName for a text of an object, and tells the names of RBAC objects as well. A custom resource may
+// eachNameIn is EachName for a text of an object, and visits the names of RBAC objects as well. A custom resource may
 // name an object and its key: login.tls.crt. It leaves out the object's own name, which shows no use.
-func eachNameIn(o *object.Parts, text object.JSON, tell func(namespace string, word []byte)) {
+func eachNameIn(o *object.Parts, text object.JSON, visit func(namespace string, word []byte)) {
 	own, hasKeys := ownName(o), isCustom(o.Kind.Group)
 	each := func(namespace string, word []byte) {
 		if own != "" && string(word) == own {
 			return
 		}
-		tell(namespace, word)
+		visit(namespace, word)
 		if name, _, found := bytes.Cut(word, []byte{'.'}); hasKeys && found && len(name) >= shortestMention {
-			tell(namespace, name)
+			visit(namespace, name)
 		}
 	}
 	EachName(o.Namespace, text, each)

@@ -45,7 +45,7 @@ const (
 	claimSpec = "PersistentVolumeClaimSpec"
 )
 
-// NewTable makes a table. Of several Sources of a kind all references count. The error tells all that is wrong.
+// NewTable makes a table. Of several Sources of a kind all references count. The error names all that is wrong.
 func NewTable(sources []Source) (*Table, error) {
 	t := &Table{sources: map[schema.GroupKind]*source{}, namedBy: map[schema.GroupKind][]schema.GroupKind{}}
 	parts := map[string][]Reference{}

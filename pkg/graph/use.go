@@ -191,7 +191,7 @@ func setPodLabels(set labels.Set, selector labels.Selector, name string) {
 	}
 }
 
-// maxSelected is how many templates that a selector matches are told apart. With more, it selects something that is not
+// maxSelected is how many templates that a selector matches are kept apart. With more, it selects something that is not
 // idle.
 const maxSelected = 16
 

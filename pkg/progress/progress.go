@@ -30,7 +30,7 @@ type Hooks struct {
 	Show func(ctx context.Context, shown v1alpha1.RunProgress) (again bool)
 	// Begun is called when a stage begins. What it returns is called at the stage's end.
 	Begun func(stage metrics.Stage) (end func())
-	// Took is told at the end how long a stage took, all in all.
+	// Took is called at the end with how long a stage took, all in all.
 	Took func(stage metrics.Stage, took time.Duration)
 }
 
@@ -158,7 +158,7 @@ func (m *Meter) StopShowing() {
 	}
 }
 
-// End ends the last stage, and tells how long each of them took.
+// End ends the last stage, and reports how long each of them took.
 func (m *Meter) End() {
 	if m == nil {
 		return

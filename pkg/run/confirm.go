@@ -76,7 +76,7 @@ func (r *Runner) chooseAgain(t *task, v *view, scriptFault *error) decideAgain {
 }
 
 // findAgain reads again what the findings need.
-func (s Read) findAgain(t *task, memory *selector.Share, first *survey.Found) decideAgain {
+func (s Read) findAgain(t *task, memory *selector.Share, first *survey.Findings) decideAgain {
 	taken := int64(0)
 	return func(ctx context.Context, counts guard.Counts) (recheck.Left, error) {
 		memory.GiveBack(taken)

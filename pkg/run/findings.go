@@ -21,7 +21,7 @@ import (
 
 // readFindings finds what the Cleaner's selectors ask for, with the run's own rights. Nil when they ask for nothing.
 func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share, counts guard.Counts) (
-	*survey.Found, error,
+	*survey.Findings, error,
 ) {
 	if !t.cleaner.HasFindings() {
 		return nil, nil

@@ -83,7 +83,7 @@ func (s Read) read(ctx context.Context, t *task) *view {
 // list reads one list per selector. After one for which the scripts need more memory, the rest is not read.
 func (s Read) list(ctx context.Context, t *task, v *view) (namespaces map[string]struct{}) {
 	e := t.engine
-	found := selector.Found{
+	found := selector.Matches{
 		Whole:     e.ChangesManagedFields(),
 		Aggregate: e.Aggregate(),
 		Observer:  t.observer,

@@ -46,7 +46,7 @@ type view struct {
 	counted     string
 	countsFault error
 	// findings are what the selectors' findings were looked for and found. Nil when they ask for none.
-	findings *survey.Found
+	findings *survey.Findings
 	// totals are how many objects of each kind there are where the selectors look, and hidden is why objects of a kind
 	// cannot be seen whole.
 	totals map[schema.GroupKind]total

@@ -35,7 +35,7 @@ func (s *Schedule) runsInAnHour() int {
 	return len(values(s.spec.Second)) * len(values(s.spec.Minute))
 }
 
-// meant says which schedule the user probably had in mind, if that can be told: in "* 0 * * *" the minute should be 0.
+// meant says which schedule the user probably had in mind, if that is clear: in "* 0 * * *" the minute should be 0.
 func (s *Schedule) meant() string {
 	isSecondAny := !s.isInterval() && len(values(s.spec.Second)) == 60
 	isMinuteAny := !s.isInterval() && len(values(s.spec.Minute)) == 60 && !s.isEveryHour()

@@ -17,7 +17,7 @@ import (
 type collector struct {
 	selector *Selector
 	kind     object.Kind
-	found    *Found
+	found    *Matches
 	before   int // how many candidates there were before this list
 	lists    collections
 	// stream is the script at work, some objects behind the list. Nil when there is no script.
@@ -50,7 +50,7 @@ type notEvaluated struct {
 	outcome stage.Outcome
 }
 
-func newCollector(ctx context.Context, s *Selector, kind object.Kind, found *Found) *collector {
+func newCollector(ctx context.Context, s *Selector, kind object.Kind, found *Matches) *collector {
 	c := &collector{selector: s, kind: kind, found: found, before: found.len()}
 	c.open(ctx)
 	return c

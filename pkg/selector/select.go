@@ -47,7 +47,7 @@ type Selection struct {
 
 // Select reads and judges all that the selector selects. What it finds is added to found also when the view is not
 // complete, for the report; nothing may be touched then.
-func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Selection {
+func (s *Selector) Select(ctx context.Context, reader *Reader, found *Matches) Selection {
 	var result Selection
 	if result.Kind, result.Err = s.Resolve(ctx, reader); result.Err != nil {
 		return result

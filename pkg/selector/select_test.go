@@ -38,7 +38,7 @@ func TestObserverGetsEachObjectOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			var judged, matched int64
-			found := Found{Observer: Observer{Judged: func() { judged++ }, Candidate: func(stage.Candidate) {
+			found := Matches{Observer: Observer{Judged: func() { judged++ }, Candidate: func(stage.Candidate) {
 				if matched++; matched > judged {
 					t.Error("it is said to match before it is said to be judged")
 				}
@@ -60,7 +60,7 @@ func TestStoppedInTheMiddleOfAnObject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := Found{Observer: Observer{Judged: func() { t.Error("it is said to be judged") }}}
+	found := Matches{Observer: Observer{Judged: func() { t.Error("it is said to be judged") }}}
 	c := newCollector(t.Context(), s, everything.kind, &found)
 	stopped := errors.New("the run was stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -38,7 +38,7 @@ func TestDetails(t *testing.T) {
 			"/api/v1/namespaces/a/configmaps /apis/apps/v1/deployments /api/v1/services",
 		},
 		"no right to read": {
-			list(leaving), "403", list(), "nobody can tell whether its controller runs", "/api/v1/namespaces/a/configmaps /apis/apps/v1/deployments /api/v1/services",
+			list(leaving), "403", list(), "it is unknown whether its controller runs", "/api/v1/namespaces/a/configmaps /apis/apps/v1/deployments /api/v1/services",
 		},
 		"no answer": {
 			list(leaving), list(operator), "500", "not read: Service", "/api/v1/namespaces/a/configmaps /apis/apps/v1/deployments /api/v1/services",

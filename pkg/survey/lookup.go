@@ -22,7 +22,7 @@ type Lookup func(i int) func(object.Object) (selector.Finding, bool)
 func Among(cleaner *v1alpha1.Cleaner, objects []object.Object, now time.Time) (Lookup, error) {
 	wanted, _ := wantedOf(cleaner)
 	if len(wanted) == 0 {
-		return (*Found)(nil).Judge, nil
+		return (*Findings)(nil).Judge, nil
 	}
 	table, err := graph.BuiltIn()
 	if err != nil {
@@ -34,9 +34,10 @@ func Among(cleaner *v1alpha1.Cleaner, objects []object.Object, now time.Time) (L
 			served = append(served, o.Kind)
 		}
 	}
-	finder := finding.New(
-		finding.Options{Table: table, Served: served, Wanted: wanted, Now: now, EachDialect: namesDialects(cleaner)},
-	)
+	finder := finding.New(finding.Options{
+		Table: table, Served: served, Wanted: wanted, WithUsers: wantsCascading(wanted), Now: now,
+		EachDialect: namesDialects(cleaner),
+	})
 	for _, list := range finder.Lists() {
 		for _, o := range objects {
 			if o.Kind.GroupKind() == list.Kind.GroupKind() {
@@ -44,7 +45,7 @@ func Among(cleaner *v1alpha1.Cleaner, objects []object.Object, now time.Time) (L
 			}
 		}
 	}
-	found := newFound(cleaner, finder.Findings(), nil, now)
+	found := newFindings(cleaner, finder.Findings(), nil, now)
 	found.onlyKnown = true
 	return found.Judge, nil
 }

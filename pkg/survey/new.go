@@ -23,6 +23,8 @@ import (
 type Options struct {
 	// Wanted are the findings to look for. Nil looks for all.
 	Wanted []finding.Want
+	// WithUsers also judges whatever may be unused or idle, of which the wanted objects may be Cascading.
+	WithUsers bool
 	// Now is what ages are measured from.
 	Now time.Time
 	// Declared are references that users declared, in addition to those that are known and learned.
@@ -87,8 +89,8 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 		return nil, err
 	}
 	finder := finding.New(finding.Options{
-		Table: table, Served: catalog.Kinds, Unserved: unserved, Wanted: options.Wanted, Now: options.Now,
-		Namespace: options.Namespace, OnlyOf: options.OnlyOf, Include: options.Include, Watched: options.Watched,
+		Table: table, Served: catalog.Kinds, Unserved: unserved, Wanted: options.Wanted, WithUsers: options.WithUsers,
+		Now: options.Now, Namespace: options.Namespace, OnlyOf: options.OnlyOf, Include: options.Include, Watched: options.Watched,
 		EachDialect: options.EachDialect,
 	})
 	if undeclared != nil {
@@ -98,7 +100,7 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 }
 
 // cleaners is the kind that is served where KubeCleaner is installed, and declarations stand for what cannot be read of
-// kinds of which only declared references tell what they name.
+// kinds of which only declared references say what they name.
 var (
 	cleaners     = schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: "Cleaner"}
 	declarations = finding.List{Kind: object.Kind{

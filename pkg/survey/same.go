@@ -25,10 +25,10 @@ type likeness struct {
 const foundSize, sameSize = 640, 128
 
 // add takes what was found. Most findings say the same, of very many objects, and a run keeps them to its end.
-func (f *Found) add(all iter.Seq[*finding.Finding]) {
+func (f *Findings) add(all iter.Seq[*finding.Finding]) {
 	same := map[likeness]*finding.Finding{}
 	for one := range all {
-		key := foundKey{one.UID, one.Type}
+		key := findingKey{one.UID, one.Type}
 		says := likeness{one.Kind, one.Type, one.Confidence, one.Reason, one.Managed, one.Since}
 		isPlain := len(one.Unknown)+len(one.Marks) == 0
 		if f.bytes += sameSize; isPlain && same[says] != nil {

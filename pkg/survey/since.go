@@ -16,7 +16,7 @@ import (
 )
 
 // since is the first time from which on each run found an object so, or an earlier one that the API server proves.
-func (f *Found) since(uid types.UID, found *finding.Finding) time.Time {
+func (f *Findings) since(uid types.UID, found *finding.Finding) time.Time {
 	since := f.now
 	if counted := Counted(f.counts, uid, found); !counted.IsZero() {
 		since = counted
@@ -44,7 +44,7 @@ func sinceKey(uid types.UID, found *finding.Finding) string {
 func runsKey(uid types.UID, found *finding.Finding) string { return sinceKey(uid, found) + "__runs" }
 
 // Count adds to the counts what this run found. What it did not find begins anew, and so does what it does not know.
-func (f *Found) Count(counts guard.Counts) {
+func (f *Findings) Count(counts guard.Counts) {
 	if f == nil {
 		return
 	}
@@ -59,7 +59,7 @@ func (f *Found) Count(counts guard.Counts) {
 }
 
 // Forget takes from the counts what a second survey did not find again.
-func (f *Found) Forget(counts guard.Counts, again *Found) {
+func (f *Findings) Forget(counts guard.Counts, again *Findings) {
 	if f == nil || counts == nil {
 		return
 	}
@@ -73,7 +73,7 @@ func (f *Found) Forget(counts guard.Counts, again *Found) {
 
 // Waits reports whether a candidate has not been found so for as long as its selector asks, by the counts with this
 // run.
-func (f *Found) Waits(counts guard.Counts, c stage.Candidate) bool {
+func (f *Findings) Waits(counts guard.Counts, c stage.Candidate) bool {
 	found := f.of(c.Object, c.Selector)
 	if found == nil {
 		return false

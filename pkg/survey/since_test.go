@@ -65,7 +65,7 @@ func TestSince(t *testing.T) {
 				case used:
 					all = nil
 				}
-				f := newFound(c, slices.Values(all), counts, start.Add(time.Duration(i)*40*time.Minute))
+				f := newFindings(c, slices.Values(all), counts, start.Add(time.Duration(i)*40*time.Minute))
 				if run != unasked {
 					_, ok := f.Judge(0)(o)
 					if ok != (run == found || run == unknown) {
@@ -115,9 +115,9 @@ func TestSinceOfTheServer(t *testing.T) {
 		c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Group: gk.Group, Version: "v1", Kind: gk.Kind, Finding: asked}}
 		one := &finding.Finding{Kind: o.Kind, UID: o.UID, Type: test.typ, Confidence: v1alpha1.ConfidenceCertain, Since: now.Add(-24 * time.Hour)}
 		counts := guard.Counts(nil)
-		var f *Found
+		var f *Findings
 		for range test.runs {
-			f = newFound(c, slices.Values([]*finding.Finding{one}), counts, now)
+			f = newFindings(c, slices.Values([]*finding.Finding{one}), counts, now)
 			f.Judge(0)(o)
 			counts = guard.Counts{}
 			f.Count(counts)
@@ -139,8 +139,8 @@ func TestEachOfManyAlikeIsCounted(t *testing.T) {
 	}
 	all[2].Reason = "another"
 	all[3].Unknown = []finding.Unread{{}}
-	f, counts := newFound(c, slices.Values(all), nil, time.Unix(100, 0)), guard.Counts{}
-	if f.found[foundKey{"a", v1alpha1.FindingUnused}] != f.found[foundKey{"b", v1alpha1.FindingUnused}] {
+	f, counts := newFindings(c, slices.Values(all), nil, time.Unix(100, 0)), guard.Counts{}
+	if f.found[findingKey{"a", v1alpha1.FindingUnused}] != f.found[findingKey{"b", v1alpha1.FindingUnused}] {
 		t.Error("what is the same takes memory twice")
 	}
 	for _, one := range all {
@@ -157,7 +157,7 @@ func TestEachOfManyAlikeIsCounted(t *testing.T) {
 	if len(counts) != 6 { // since when, and how often, of a, b and c
 		t.Errorf("counts: %v", counts)
 	}
-	f.Forget(counts, newFound(c, slices.Values(all[1:]), nil, time.Unix(200, 0)))
+	f.Forget(counts, newFindings(c, slices.Values(all[1:]), nil, time.Unix(200, 0)))
 	if len(counts) != 4 {
 		t.Errorf("after a was not found again: %v", counts)
 	}

@@ -111,7 +111,7 @@ func touch(now time.Time) []byte {
 	return fmt.Appendf(nil, `{"metadata":{"labels":{"touched":%q}}}`, strconv.FormatInt(now.UnixNano(), 10))
 }
 
-// deleteOnly is a client that does nothing but send the deletes, with preconditions, 16 at a time. It is told what to
+// deleteOnly is a client that does nothing but send the deletes, with preconditions, 16 at a time. It is given what to
 // delete.
 func deleteOnly(ctx context.Context, s *site) error {
 	return s.eachVictim(ctx, func(ctx context.Context, o object.Object) error {

@@ -126,7 +126,7 @@ func (l load) unused() (n int) {
 	return n
 }
 
-// why looks for who uses the first ConfigMap, and fails unless all of its Pods are told.
+// why looks for who uses the first ConfigMap, and fails unless all of its Pods are reported.
 func why(ctx context.Context, s *site) error {
 	name := graph.Name{GroupKind: schema.GroupKind{Kind: "ConfigMap"}, Namespace: namespaceOf(0), Name: configMapName(0)}
 	reader := selector.NewReader(s.client, clock.RealClock{})

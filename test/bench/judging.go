@@ -26,7 +26,7 @@ func judgePods(judge func(*sandbox.Session) (selector.Judge, error)) func(contex
 		if err != nil {
 			return err
 		}
-		var found selector.Found
+		var found selector.Matches
 		if err := s.selectInto(ctx, &found, podSelector(), chosen, s.load.Pods); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func findUnused(ctx context.Context, s *site) error {
 	}
 	session := s.pool.Open(sandbox.Options{Now: time.Now()})
 	defer session.Close()
-	found := selector.Found{Aggregate: session.Aggregate(source)}
+	found := selector.Matches{Aggregate: session.Aggregate(source)}
 	if err := s.selectInto(ctx, &found, podSelector(), selector.Judge{}, s.load.Pods); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func isOurs(namespace string) bool { return strings.HasPrefix(namespace, namespa
 // selectInto selects objects of one kind in all namespaces, of which there must be so many.
 func (s *site) selectInto(
 	ctx context.Context,
-	found *selector.Found,
+	found *selector.Matches,
 	spec v1alpha1.ResourceSelector,
 	judge selector.Judge,
 	want int,

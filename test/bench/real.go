@@ -43,7 +43,7 @@ func reals() []variant {
 		},
 		{
 			name: allMatch, work: scanAll("all", func(n int) int { return n }), prepare: prepareScan("all", all),
-			proves: "What each object that matches takes, until all are told.",
+			proves: "What each object that matches takes, until all are reported.",
 		},
 	}
 }

@@ -21,7 +21,7 @@ import (
 type server struct {
 	client rest.Interface
 	pid    int
-	// own is how many bytes the API server allocates to tell its metrics, and profile the CPU time in which it tells of
+	// own is how many bytes the API server allocates to report its metrics, and profile the CPU time in which it reports on
 	// its heap.
 	own     float64
 	profile time.Duration
@@ -47,13 +47,13 @@ func newServer(ctx context.Context, dir string, client rest.Interface) (server, 
 	if s.pid, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
 		return server{}, err
 	}
-	var told [2]counters
-	for i := range told {
-		if told[i], err = s.counters(ctx); err != nil {
+	var counts [2]counters
+	for i := range counts {
+		if counts[i], err = s.counters(ctx); err != nil {
 			return server{}, err
 		}
 	}
-	s.own = told[1].allocated - told[0].allocated
+	s.own = counts[1].allocated - counts[0].allocated
 	s.profile, err = s.profileHeap(ctx, "0")
 	return s, err
 }
@@ -101,7 +101,7 @@ func (s server) collectGarbage(ctx context.Context) (time.Duration, error) {
 	return max(0, took-s.profile), err
 }
 
-// profileHeap makes the API server tell of its heap, which is how it can be made to collect its garbage first.
+// profileHeap makes the API server describe its heap, which is how it can be made to collect its garbage first.
 func (s server) profileHeap(ctx context.Context, collect string) (time.Duration, error) {
 	before, err := cpuOf(s.pid)
 	if err != nil {
@@ -148,7 +148,7 @@ func readCounters(metrics string) (c counters, err error) {
 		*counter += n
 	}
 	if c.heap == 0 || c.allocated == 0 {
-		return counters{}, errors.New("the API server does not tell of its garbage collector in its metrics")
+		return counters{}, errors.New("the API server does not report on its garbage collector in its metrics")
 	}
 	return c, nil
 }

@@ -153,7 +153,7 @@ func judgeStream(objects int) func(context.Context, *site) error {
 	return func(ctx context.Context, s *site) error {
 		session := s.pool.Open(sandbox.Options{Now: time.Now()})
 		defer session.Close()
-		var found selector.Found
+		var found selector.Matches
 		judge := selector.Judge{
 			Session: session,
 			Script:  `function evaluate() return {matching = string.sub(obj.metadata.name, 1, 8) == "pod-0000" and obj.spec ~= nil} end`,

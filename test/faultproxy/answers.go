@@ -65,8 +65,8 @@ func ask(r *http.Request, next http.Handler) *httptest.ResponseRecorder {
 	return answer
 }
 
-// tell sends an answer, of whose body as much as length says arrives.
-func tell(w http.ResponseWriter, answer *httptest.ResponseRecorder, body []byte, length int) {
+// send sends an answer, of whose body as much as length says arrives.
+func send(w http.ResponseWriter, answer *httptest.ResponseRecorder, body []byte, length int) {
 	for key, values := range answer.Header() {
 		w.Header()[key] = values
 	}

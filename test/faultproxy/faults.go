@@ -126,7 +126,7 @@ func Delay(d time.Duration) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		answer := ask(applied(r), next)
 		pause(r.Context(), d)
-		tell(w, answer, answer.Body.Bytes(), answer.Body.Len())
+		send(w, answer, answer.Body.Bytes(), answer.Body.Len())
 	}
 }
 
@@ -140,13 +140,13 @@ func Duplicate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	ask(applied(r), next)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	answer := ask(applied(r), next)
-	tell(w, answer, answer.Body.Bytes(), answer.Body.Len())
+	send(w, answer, answer.Body.Bytes(), answer.Body.Len())
 }
 
 // CutBody breaks the connection in the middle of the answer.
 func CutBody(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	answer := ask(applied(r), next)
-	tell(w, answer, answer.Body.Bytes()[:answer.Body.Len()/2], answer.Body.Len()+1)
+	send(w, answer, answer.Body.Bytes()[:answer.Body.Len()/2], answer.Body.Len()+1)
 	panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler breaks its connection off
 }
 
@@ -154,7 +154,7 @@ func CutBody(w http.ResponseWriter, r *http.Request, next http.Handler) {
 func ShortBody(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	answer := ask(applied(r), next)
 	half := answer.Body.Bytes()[:answer.Body.Len()/2]
-	tell(w, answer, half, len(half))
+	send(w, answer, half, len(half))
 }
 
 // SlowBody sends the answer in pieces, with breaks that last so long in all.
@@ -163,7 +163,7 @@ func SlowBody(d time.Duration) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		answer := ask(applied(r), next)
 		body := answer.Body.Bytes()
-		tell(w, answer, nil, len(body))
+		send(w, answer, nil, len(body))
 		for len(body) > 0 {
 			n := min(len(body), answer.Body.Len()/pieces+1)
 			_, _ = w.Write(body[:n])

@@ -18,7 +18,7 @@ const (
 	Broken Answer = "Broken"
 	// True is what the API server said, but late, twice or in pieces.
 	True Answer = "True"
-	// False is a well-formed answer that is not so. No client can tell.
+	// False is a well-formed answer that is not so. No client can notice.
 	False Answer = "False"
 )
 

@@ -118,7 +118,7 @@ func Stale(revisions int) Fault {
 		version, _ := listMeta(now)["resourceVersion"].(string)
 		revision, err := strconv.Atoi(version)
 		if err != nil || r.URL.Query().Get("continue") != "" {
-			tell(w, now, now.Body.Bytes(), now.Body.Len())
+			send(w, now, now.Body.Bytes(), now.Body.Len())
 			return
 		}
 		next.ServeHTTP(w, with(r, map[string]string{
@@ -155,5 +155,5 @@ func changeList(w http.ResponseWriter, answer *httptest.ResponseRecorder, change
 		}
 		body = changed
 	}
-	tell(w, answer, body, len(body))
+	send(w, answer, body, len(body))
 }

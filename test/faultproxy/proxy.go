@@ -30,9 +30,9 @@ type Proxy struct {
 	target *rest.Config
 
 	mu sync.Mutex
-	// watch, if any, is told of changes that are passed on.
+	// watch, if any, is called for changes that are passed on.
 	watch func(c *Call, tampered bool)
-	// idle is told when no request is being dealt with; busy is how many are.
+	// idle is called when no request is being dealt with; busy is how many are.
 	idle  *sync.Cond
 	busy  int
 	rule  func(*Call) Fault
@@ -104,7 +104,7 @@ func (p *Proxy) Handle(rule func(*Call) Fault) {
 	p.rule = rule
 }
 
-// Watch is told of each change of one object that is passed on to the API server: tampered is true when a fault passed
+// Watch is called for each change of one object that is passed on to the API server: tampered is true when a fault passed
 // it on, so that whoever sent it may not have got the answer.
 func (p *Proxy) Watch(watch func(c *Call, tampered bool)) {
 	p.mu.Lock()

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package faults tries runs while the API server, the network and other people misbehave, and proves after each that
-// nothing was touched that should not have been, and that the record tells the truth.
+// nothing was touched that should not have been, and that the record is true.
 package faults
 
 import (

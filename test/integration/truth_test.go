@@ -22,7 +22,7 @@ func (b *bench) selected(t *testing.T, spec v1alpha1.ResourceSelector) []string 
 	t.Helper()
 	s, err := selector.New(0, spec, selector.Judge{}, b.clock.Now())
 	must(t, err)
-	var found selector.Found
+	var found selector.Matches
 	must(t, s.Select(t.Context(), b.runner.Read.Operator, &found).Err)
 	var names []string
 	for _, candidate := range found.Verdicts.All() {

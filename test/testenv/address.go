@@ -25,7 +25,7 @@ var ports struct {
 	given map[int]bool
 }
 
-// FreeAddress returns an address on loopback for a server that must be told its port. It never returns one twice.
+// FreeAddress returns an address on loopback for a server that needs to know its port. It never returns one twice.
 func FreeAddress(ctx context.Context) (string, error) {
 	ports.Lock()
 	defer ports.Unlock()

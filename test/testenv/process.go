@@ -68,7 +68,7 @@ func spawn(path string, args ...string) error {
 	return nil
 }
 
-// logTails returns the end of each process's log: the only thing that tells why one did not start.
+// logTails returns the end of each process's log: the only thing that shows why one did not start.
 func logTails(dir string) []byte {
 	var out bytes.Buffer
 	logs, _ := filepath.Glob(filepath.Join(dir, "*.log"))

@@ -57,7 +57,7 @@ describe('Action', () => {
 });
 
 describe('a person without rights', () => {
-  it('is not told on the overview that nothing is there', async () => {
+  it('does not say on the overview that nothing is there', async () => {
     vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('{"error":"no","missing":"list cleanerruns"}', { status: 403 }));
     const right = (id: string) => ({ id, text: id, allowed: false, missing: `list ${id}` });
     const empty = { totalCleaners: 0, ready: 0, failing: 0, suspended: 0, running: 0, attention: [], next: [], days: [] };
@@ -70,7 +70,7 @@ describe('a person without rights', () => {
     expect([...root.querySelectorAll('.tile b')].map((each) => each.textContent)).toEqual(['0', '0', '0', '–not known', '–not known']);
     expect(root.textContent).toContain('Nothing needs you');
   });
-  it('is not told that all is in use when nothing could be read', async () => {
+  it('does not say that all is in use when nothing could be read', async () => {
     const read = { items: [], total: 0, offset: 0, limit: 50, groups: [], unknown: 0, unread: [], objects: 0, kinds: 0, frees: {}, scanned: '2026-01-01T00:00:00Z' };
     await show(<Nothing filtered={false} of={read as never} onNamespace={() => {}} />);
     expect(root.textContent).toContain('You may read only some namespaces, or none.Type a namespace that you may read');
@@ -106,7 +106,7 @@ describe('what is unknown although everything was read', () => {
     expect(verdict(why)).toBe('Unknown');
     await show(<WhyContent of={why} />);
     expect(root.textContent).toContain('Unknown, unused?');
-    expect(root.textContent).toContain('What was read does not tell whether anything uses it;');
+    expect(root.textContent).toContain('What was read does not show whether anything uses it;');
     expect(root.textContent).not.toContain('may not be read');
   });
   it('is Unknown in the list of findings, and counted', async () => {
@@ -297,30 +297,30 @@ describe('Toasts', () => {
   let say: ReturnType<typeof useSay>;
   let route: (url: string) => void;
   function Speaker() { say = useSay(); route = useLocation().route; return null; }
-  const told = () => [...root.querySelectorAll('.toast span')].map((each) => each.textContent);
+  const texts = () => [...root.querySelectorAll('.toast span')].map((each) => each.textContent);
   beforeEach(async () => { vi.useFakeTimers(); await show(<LocationProvider><Toasts><Speaker /></Toasts></LocationProvider>); });
   afterEach(() => { vi.useRealTimers(); });
   it('go after some seconds, errors stay until they are closed', async () => {
     await act(() => { say('done'); say(new Error('refused')); });
-    expect(told()).toEqual(['done', 'refused']);
+    expect(texts()).toEqual(['done', 'refused']);
     await act(() => { vi.advanceTimersByTime(8_000); });
-    expect(told()).toEqual(['refused']);
+    expect(texts()).toEqual(['refused']);
     await act(() => button('Close').click());
-    expect(told()).toEqual([]);
+    expect(texts()).toEqual([]);
   });
   it('stay while somebody is at them', async () => {
     await act(() => say('done'));
     await act(() => { button('Close').dispatchEvent(new Event('focusin', { bubbles: true })); });
     await act(() => { vi.advanceTimersByTime(60_000); });
-    expect(told()).toEqual(['done']);
+    expect(texts()).toEqual(['done']);
     await act(() => { button('Close').dispatchEvent(new Event('focusout', { bubbles: true })); });
     await act(() => { vi.advanceTimersByTime(8_000); });
-    expect(told()).toEqual([]);
+    expect(texts()).toEqual([]);
   });
   it('go with the page, but not what is said of the next page', async () => {
     await act(() => say('done'));
     await act(() => { route('/runs'); say('made'); });
-    expect(told()).toEqual(['made']);
+    expect(texts()).toEqual(['made']);
   });
 });
 
@@ -431,7 +431,7 @@ describe('charts and stages', () => {
     await accessible();
   });
   it.each([[0, 4], [3, 4], [7, 10], [11, 20], [412, 500]])('an axis for %d ends at %d', (max, top) => expect(nice(max)).toBe(top));
-  it('counts what a plan matched in the run that carries it out, and tells two runs of a day apart', () => {
+  it('counts what a plan matched in the run that carries it out, and distinguishes two runs of a day', () => {
     const run = { name: 'x', cleaner: 'x', trigger: 'Manual', action: 'Delete', phase: 'Completed', considered: 2, matched: 2, acted: 0, skipped: 0, failed: 0 };
     const bars = runBars([{ ...run, time: '2026-11-25T12:30:00Z', acted: 2 }, { ...run, time: '2026-11-25T12:10:00Z', carriedOutBy: 'x-2' }, { ...run, time: '2026-11-20T12:00:00Z' }]);
     expect(bars.map((bar) => bar.found)).toEqual([2, 0, 2]);

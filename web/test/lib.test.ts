@@ -82,7 +82,7 @@ describe('rights', () => {
     ['approve cleaners.apps.projectsveltos.io "x"', 'ClusterRole *-approver-role'], ['create cleanerapprovals.apps.projectsveltos.io', 'ClusterRole *-approver-role'],
     ['get secrets in namespace projectsveltos', 'Role *-cleaner-restore-role in namespace projectsveltos'], ['list pods', 'ClusterRole *-scan'], ['list events in namespace default', 'ClusterRole view'], ['list pods in namespace shop', ''], ['not known: timeout', ''],
   ])('%s is in %s', (right, role) => expect(roleOf(right)).toBe(role));
-  it('tells one cause once', () => {
+  it('says one cause once', () => {
     const line = (check: string, before: string) => ({ status: 'UNKNOWN' as const, check, message: `${before}: cleaners.apps.projectsveltos.io is forbidden: User "bob" cannot list resource "cleaners" in API group "apps.projectsveltos.io" at the cluster scope` });
     const merged = mergeChecks([line('cleaners', 'the Cleaners could not be read'), line('runs', 'the Cleaners could not be read'), line('k8s-cleaner', 'whether it runs'), { status: 'OK', check: 'clock', message: 'fine' }]);
     expect(merged.map((each) => [each.check, each.right])).toEqual([['cleaners, runs, k8s-cleaner', 'list cleaners.apps.projectsveltos.io'], ['clock', '']]);

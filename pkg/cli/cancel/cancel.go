@@ -105,7 +105,7 @@ func (o *options) run(ctx context.Context, name string) error {
 	if err != nil {
 		return cluster.RequestError("cancelling "+terminal.Quoted(name), err)
 	}
-	o.tell(cleaner, name)
+	o.report(cleaner, name)
 	if err := o.changed.Print(o.Session, body); err != nil || cleaner.Status.ActiveRun == nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func write(ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cleaner, 
 	)
 }
 
-// tell says what was written.
-func (o *options) tell(cleaner *v1alpha1.Cleaner, name string) {
+// report reports what was written.
+func (o *options) report(cleaner *v1alpha1.Cleaner, name string) {
 	if takesBack(cleaner, name) {
 		fmt.Fprintf(o.ErrOut, "the run of cleaner %q that was asked for is taken back: it does not begin\n", cleaner.Name)
 	}
@@ -164,14 +164,14 @@ func (o *options) tell(cleaner *v1alpha1.Cleaner, name string) {
 	}
 }
 
-// await waits for the end of the run, and tells it.
+// await waits for the end of the run, and reports it.
 func (o *options) await(parent context.Context, api *cluster.Client, cleaner, run string) error {
 	ctx, cancel := context.WithTimeout(parent, patience+cluster.Rewatch)
 	defer cancel()
 	for waited := time.Duration(0); waited <= patience && ctx.Err() == nil; waited += cluster.Rewatch {
 		now, err := api.Cleaner(ctx, cleaner)
 		if err == nil && (now.Status.ActiveRun == nil || now.Status.ActiveRun.Name != run) {
-			return o.tellEnd(ctx, api, now, run)
+			return o.reportEnd(ctx, api, now, run)
 		}
 		select {
 		case <-o.Clock.After(cluster.Rewatch):
@@ -193,8 +193,8 @@ func (o *options) await(parent context.Context, api *cluster.Client, cleaner, ru
 	)
 }
 
-// tellEnd says what the run did before it ended.
-func (o *options) tellEnd(ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cleaner, run string) error {
+// reportEnd says what the run did before it ended.
+func (o *options) reportEnd(ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cleaner, run string) error {
 	record, err := api.CleanerRun(ctx, run)
 	switch {
 	case apierrors.IsForbidden(err):

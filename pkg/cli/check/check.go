@@ -105,11 +105,11 @@ func (c *Checker) WithoutScripts(ctx context.Context, d *manifest.Document) *Res
 	result.metadata()
 	result.parseSchedule()
 	result.selectors(c.Now)
-	result.doubts()
+	result.advise()
 	return result
 }
 
-// decode reads the Cleaner. Fields of the wrong type below spec are told already; the decoder leaves them out.
+// decode reads the Cleaner. Fields of the wrong type below spec are reported already; the decoder leaves them out.
 func (r *Result) decode(stored map[string]any) {
 	raw, err := json.Marshal(stored)
 	if err == nil {
@@ -167,7 +167,7 @@ func (r *Result) metadata() {
 func (r *Result) parseSchedule() {
 	spec := r.Cleaner.Spec
 	if spec.Schedule == "" || r.has("spec.timeZone") {
-		return // told by the schema
+		return // the schema reports it
 	}
 	zone := ""
 	if spec.TimeZone != nil {

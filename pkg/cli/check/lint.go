@@ -73,7 +73,7 @@ func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.K
 func (r *Result) kind(field string, spec *v1alpha1.ResourceSelector, known *kinds.Known) {
 	gvk := schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind}
 	if spec.Kind == "" || spec.Version == "" || r.has(field+".kind") || r.has(field+".version") {
-		return // told by the schema
+		return // the schema reports it
 	}
 	if message, hint := known.Wrong(gvk); message != "" {
 		r.add(field+".kind", codes.KindMissing, message, hint)

@@ -29,7 +29,7 @@ func (c *Client) Intact(ctx context.Context, hint string) error {
 }
 
 // Dropped says which fields of Cleaners the API server is known not to keep. It is empty when it keeps them all, and
-// when nobody can tell.
+// when it is unknown.
 func (c *Client) Dropped(ctx context.Context) string {
 	lacks, err := c.Lacks(ctx)
 	if err != nil || schema.IsUnread(lacks) {

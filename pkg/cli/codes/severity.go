@@ -6,7 +6,7 @@ package codes
 // Severity is how bad a problem is.
 type Severity string
 
-// The severities. Each Code has one, told by its first letter.
+// The severities. Each Code has one, given by its first letter.
 const (
 	// SeverityError keeps a Cleaner from being accepted or from running.
 	SeverityError Severity = "error"
@@ -16,7 +16,7 @@ const (
 	SeverityNote Severity = "note"
 )
 
-// Severity is what the first letter tells.
+// Severity is what the first letter says.
 func (c Code) Severity() Severity {
 	switch {
 	case c == "" || c[0] == 'E':

@@ -75,7 +75,7 @@ func (o *options) run(ctx context.Context) error {
 		Namespace: o.namespace, OperatorNamespace: operator, Version: o.Version, Scripts: o.Scripts, Files: files,
 		Now: o.Now, Log: logr.Discard(),
 	}).Handler())
-	o.tellAway(ctx, config)
+	o.reportAway(ctx, config)
 	fmt.Fprintf(o.Out, "http://%s/?token=%s\n", address, ticket)
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
@@ -88,8 +88,8 @@ func (o *options) run(ctx context.Context) error {
 // maxAsking bounds the question whether the API server is there: a page without it is of use once it is back.
 const maxAsking = 3 * time.Second
 
-// tellAway says that the API server does not answer: the page shows nothing until it does.
-func (o *options) tellAway(ctx context.Context, config *rest.Config) {
+// reportAway says that the API server does not answer: the page shows nothing until it does.
+func (o *options) reportAway(ctx context.Context, config *rest.Config) {
 	asking, cancel := context.WithTimeout(ctx, maxAsking)
 	defer cancel()
 	api, err := cluster.New(o.Session, config)

@@ -96,7 +96,7 @@ func (p *patient) credentials(ctx context.Context, c *v1alpha1.Cleaner, number i
 	return p.secretExists(ctx, ref("Cleaner", c.Name), field, secret.Namespace, secret.Name)
 }
 
-// secretExists tells a Secret that does not exist, or cannot be read.
+// secretExists reports a Secret that does not exist, or cannot be read.
 func (p *patient) secretExists(ctx context.Context, object, field, namespace, name string) []Line {
 	_, err := p.reader.Object(ctx, secretKind(), namespace, name)
 	switch {

@@ -194,8 +194,8 @@ func (p *patient) runsOf(context.Context) (lines []Line, well string) {
 		done := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionRunSucceeded)
 		switch {
 		case done == nil || done.Status != metav1.ConditionFalse:
-		case isToldElsewhere(c, done):
-			well = "no run is stuck, overdue or failed for another reason than the checks cleaners and k8s-cleaner tell"
+		case isReportedElsewhere(c, done):
+			well = "no run is stuck, overdue or failed for another reason than the checks cleaners and k8s-cleaner report"
 		default:
 			lines = append(lines, Line{
 				Status:  Warn,
@@ -208,9 +208,9 @@ func (p *patient) runsOf(context.Context) (lines []Line, well string) {
 	return lines, well
 }
 
-// isToldElsewhere reports whether the last run of a Cleaner failed for a reason that another check tells while it
+// isReportedElsewhere reports whether the last run of a Cleaner failed for a reason that another check reports while it
 // lasts: why the Cleaner is not ready, or another controller. When that is over, so is what the run says of it.
-func isToldElsewhere(c *v1alpha1.Cleaner, done *metav1.Condition) bool {
+func isReportedElsewhere(c *v1alpha1.Cleaner, done *metav1.Condition) bool {
 	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
 	return done.Reason == v1alpha1.ReasonForeignController ||
 		ready != nil && ready.Status == metav1.ConditionFalse && ready.Reason == done.Reason

@@ -84,9 +84,9 @@ func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 	return lines, "the CustomResourceDefinitions are those of this version"
 }
 
-// altered compares the CustomResourceDefinitions themselves. tell says what the differences of one mean.
+// altered compares the CustomResourceDefinitions themselves. describe says what the differences of one mean.
 func (p *patient) altered(
-	ctx context.Context, tell func(about, plural string, c schema.Changes) []Line,
+	ctx context.Context, describe func(about, plural string, c schema.Changes) []Line,
 ) (lines []Line) {
 	for _, plural := range schema.Plurals() {
 		name := plural + "." + v1alpha1.GroupVersion.Group
@@ -104,7 +104,7 @@ func (p *patient) altered(
 		if err != nil {
 			return append(lines, unread(about, "it could not be compared", err))
 		}
-		lines = append(lines, tell(about, plural, changes)...)
+		lines = append(lines, describe(about, plural, changes)...)
 	}
 	return lines
 }

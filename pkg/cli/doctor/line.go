@@ -37,7 +37,7 @@ type Line struct {
 	WayOut string `json:"wayOut,omitempty"`
 }
 
-// check is a name and what it looks at. It tells problems; without any, the one line that says so.
+// check is a name and what it looks at. It reports problems; without any, the one line that says so.
 type check struct {
 	name string
 	find func(p *patient, ctx context.Context) (problems []Line, well string)
@@ -91,7 +91,7 @@ func (o *options) print(lines []Line) error {
 // maxObjects is how many objects a line names of which the same is true.
 const maxObjects = 3
 
-// together makes one line of those that say the same of several objects: one cause may be told of hundreds of Cleaners.
+// together makes one line of those that say the same of several objects: hundreds of Cleaners may have one cause.
 func together(lines []Line) (all []Line) {
 	objects := map[int][]string{}
 	for _, line := range lines {

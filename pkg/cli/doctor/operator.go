@@ -149,7 +149,7 @@ func (p *patient) legacy(context.Context) (lines []Line, well string) {
 	return lines, "no other controller acts on Cleaners"
 }
 
-// known is why the Cleaners could not be read. That there is no such kind is told by the check of the
+// known is why the Cleaners could not be read. That there is no such kind is reported by the check of the
 // CustomResourceDefinitions.
 func (p *patient) known() error {
 	if apierrors.IsNotFound(p.cleanersErr) {

@@ -99,7 +99,7 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 		if ctx.Err() != nil {
 			return nil, ""
 		}
-		if err != nil { // the check cleaners tells of a kind that is not served
+		if err != nil { // the check cleaners reports a kind that is not served
 			lines = append(lines, Line{
 				Status:  Unknown,
 				Object:  ref("Cleaner", c.Name),

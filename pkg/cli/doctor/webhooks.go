@@ -91,7 +91,7 @@ func (p *patient) webhooks(ctx context.Context) (lines []Line, well string) {
 	return lines, "no webhook refuses what the operator does because its Service is away"
 }
 
-// elsewhere says that nobody can tell from the cluster whether what the webhook calls answers.
+// elsewhere says that the cluster does not show whether what the webhook calls answers.
 func (h *hook) elsewhere(refused []string) Line {
 	return Line{
 		Status: Warn,
@@ -194,7 +194,7 @@ func (p *patient) requests(ctx context.Context) []request {
 				ctx,
 				schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind},
 			)
-			if operation == "" || err != nil { // the check cleaners tells of a kind that is not served
+			if operation == "" || err != nil { // the check cleaners reports a kind that is not served
 				continue
 			}
 			sent = append(
@@ -269,7 +269,7 @@ func (p *patient) dead(ctx context.Context, to *admissionv1.ServiceReference) (w
 	case err != nil:
 		return "", err
 	case service.Spec.Type == corev1.ServiceTypeExternalName || len(service.Spec.Selector) == 0:
-		return "", nil // nobody can tell
+		return "", nil // it is unknown
 	}
 	body, err := cluster.Send(
 		ctx,

@@ -61,7 +61,7 @@ func found(t *testing.T, d *Cluster, spec v1alpha1.ResourceSelector) ([]string, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all selector.Found
+	var all selector.Matches
 	result := s.Select(t.Context(), selector.NewReader(api.Raw, cluster.Instant(noon)), &all)
 	var names []string
 	for _, c := range all.Verdicts.All() {

@@ -105,7 +105,7 @@ func blank(line []byte) bool {
 	return len(line) == 0 || line[0] == '#'
 }
 
-// isJSON tells JSON from YAML, which may begin with a brace as well.
+// isJSON distinguishes JSON from YAML, which may begin with a brace as well.
 func isJSON(text []byte) bool {
 	rest, brace := bytes.CutPrefix(bytes.TrimSpace(text), []byte("{"))
 	return brace && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(`"`))

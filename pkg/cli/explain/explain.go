@@ -178,7 +178,7 @@ func (j *Judge) explain(ctx context.Context, of int, o *Subject, scope selector.
 	}
 	j.Explaining.Store(true)
 	defer j.Explaining.Store(false)
-	match, err := j.Session.EvaluateWith(ctx, spec.Evaluate+tellAnyway, o.Object, data)
+	match, err := j.Session.EvaluateWith(ctx, spec.Evaluate+reportAnyway, o.Object, data)
 	if err != nil {
 		return "evaluate returned matching=false"
 	}
@@ -211,8 +211,8 @@ func (j *Judge) explainMetadata(ctx context.Context, spec v1alpha1.ResourceSelec
 	return ""
 }
 
-// tellAnyway makes a script tell its message also when nothing matches: in a run nobody would hear it.
-const tellAnyway = `
+// reportAnyway makes a script return its message also when nothing matches: a run would not show it.
+const reportAnyway = `
 do
   local original = evaluate
   function evaluate(...)

@@ -181,7 +181,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	j.tellDifferences(from, written)
+	j.reportDifferences(from, written)
 	return j.conclude(from, args[1:], len(written))
 }
 

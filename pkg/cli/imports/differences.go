@@ -20,12 +20,12 @@ import (
 // deletes reports whether the source of a Cleaner deletes or changes objects.
 func (d *draft) deletes() bool { return d.action != v1alpha1.ActionScan }
 
-// tellDifferences says once what KubeCleaner does in another way than the tool, where that concerns a Cleaner that was
+// reportDifferences says once what KubeCleaner does in another way than the tool, where that concerns a Cleaner that was
 // written.
-func (j *job) tellDifferences(from source, written []*draft) {
+func (j *job) reportDifferences(from source, written []*draft) {
 	acting := slices.DeleteFunc(slices.Clone(written), func(d *draft) bool { return !d.deletes() })
 	if len(acting) > 0 {
-		j.tellActing(from, acting)
+		j.reportActing(from, acting)
 	}
 	if from.hasZone && slices.ContainsFunc(written, func(d *draft) bool { return dependsOnZone(&d.cleaner.Spec) }) {
 		j.differsAll(fmt.Sprintf("schedules are in UTC; %s takes the time zone of its Pod: if that is another one, set spec.timeZone",
@@ -44,8 +44,8 @@ func (j *job) tellDifferences(from source, written []*draft) {
 	}
 }
 
-// tellActing says what differs when Cleaners delete.
-func (j *job) tellActing(from source, acting []*draft) {
+// reportActing says what differs when Cleaners delete.
+func (j *job) reportActing(from source, acting []*draft) {
 	if j.keepAction {
 		j.differsAll(fmt.Sprintf("%s goes on beside these Cleaners: %s when you apply them", from.title, from.stop))
 	} else {

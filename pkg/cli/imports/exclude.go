@@ -126,7 +126,7 @@ func negated(selector *metav1.LabelSelector) string {
 }
 
 // excluded is the condition, which a selector has by a name, under which an object is excluded by all filters of an
-// alternative. It is empty when all of its objects are. What cannot be told of an object excludes it: then the Cleaner
+// alternative. It is empty when all of its objects are. What is unknown of an object excludes it: then the Cleaner
 // selects less.
 func (p *policy) excluded(
 	s *v1alpha1.ResourceSelector,

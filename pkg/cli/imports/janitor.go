@@ -48,7 +48,7 @@ func (j *job) janitor(docs []*manifest.Document) (drafts []*draft, err error) {
 	}
 	if c, from := all.marks(); c != nil {
 		add(from, 0, "the annotations of kube-janitor", c)
-		all.tellOwned()
+		all.reportOwned()
 	}
 	if len(drafts) > 0 && !flags.hasInterval {
 		j.differsAll("kube-janitor looks every 30 seconds, and the Cleaners every 10 minutes: change spec.schedule if that is too seldom")

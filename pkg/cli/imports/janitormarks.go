@@ -134,8 +134,8 @@ func (in *janitorInput) kindsOfMarked() (kinds []schema.GroupVersionKind) {
 	return kinds
 }
 
-// tellOwned says that the annotations of objects with an owner are not read.
-func (in *janitorInput) tellOwned() {
+// reportOwned says that the annotations of objects with an owner are not read.
+func (in *janitorInput) reportOwned() {
 	owned := 0
 	for _, d := range in.marked {
 		if metadata, _ := d.Value["metadata"].(map[string]any); metadata["ownerReferences"] != nil {

@@ -35,7 +35,7 @@ func (j *job) passes(ctx context.Context, by linter, d *draft) (bool, error) {
 		}
 		dropped, failed := j.dropUnfit(d, checked.Problems)
 		if !dropped || failed {
-			j.tellMissing(d, checked.Problems)
+			j.reportMissing(d, checked.Problems)
 			return !failed, nil
 		}
 		if d.node != nil {
@@ -104,8 +104,8 @@ func (j *job) dropCondition(d *draft, p manifest.Problem) bool {
 	return true
 }
 
-// tellMissing warns of carried conditions that fail on some objects: a run that meets one touches nothing.
-func (j *job) tellMissing(d *draft, problems []manifest.Problem) {
+// reportMissing warns of carried conditions that fail on some objects: a run that meets one touches nothing.
+func (j *job) reportMissing(d *draft, problems []manifest.Problem) {
 	for _, p := range problems {
 		if p.Code != codes.CELMissing || d.node != nil {
 			continue

@@ -37,7 +37,7 @@ func (j *job) policies(docs []*manifest.Document) (drafts []*draft, err error) {
 		}
 	}
 	if found {
-		label.tell()
+		label.report()
 		add(label.first, "the label "+ttlLabel+" of Kyverno", label.cleaner())
 	}
 	return drafts, err

@@ -153,7 +153,7 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 	}
 	kinds := in.kindsOf(r)
 	if len(kinds) == 0 {
-		return nil // that was told
+		return nil // that was reported
 	}
 	c := in.newCleaner("kube-janitor-"+r.ID, marksSchedule)
 	for _, kind := range kinds {

@@ -77,8 +77,8 @@ func (l *labelled) cleaner() *v1alpha1.Cleaner {
 	return l.markCleaner("kyverno-ttl", l.kinds, v1alpha1.MarkKyverno, l.first)
 }
 
-// tell says what becomes of the label.
-func (l *labelled) tell() {
+// report reports what becomes of the label.
+func (l *labelled) report() {
 	const also = "Kyverno also deletes the objects with the label " + ttlLabel + " when their time is over"
 	recipe := terminal.Program + " init ttl-marks writes a Cleaner for the usual kinds"
 	if len(l.kinds) == 0 {
@@ -140,7 +140,7 @@ func (j *job) listLabelled(ctx context.Context, api *cluster.Client) (all []mani
 			unknown, why = append(unknown, schema.GroupResource{Group: kind.Group, Resource: kind.Resource}.String()), err
 		}
 	}
-	j.tellUnknown(unknown, why)
+	j.reportUnknown(unknown, why)
 	return all, nil
 }
 
@@ -153,7 +153,7 @@ func isMeasured(group, kind string) bool {
 // maxUnknown is how many kinds are named of which something is not known.
 const maxUnknown = 5
 
-func (j *job) tellUnknown(unknown []string, why error) {
+func (j *job) reportUnknown(unknown []string, why error) {
 	if len(unknown) == 0 {
 		return
 	}

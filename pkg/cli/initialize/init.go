@@ -228,16 +228,16 @@ func (o *options) write(ctx context.Context, r *recipe) (text string, notes []st
 	return text, notes, nil
 }
 
-// refusals are the errors and warnings among the problems. What is wrong with several selectors is told once.
+// refusals are the errors and warnings among the problems. What is wrong with several selectors is reported once.
 func refusals(problems []manifest.Problem) []error {
 	var wrong []error
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, p := range problems {
 		words := strings.Join(terminal.Compact([]string{p.Message, p.Hint}), "; ")
-		if p.Code.Severity() == codes.SeverityNote || told[words] {
+		if p.Code.Severity() == codes.SeverityNote || seen[words] {
 			continue
 		}
-		told[words] = true
+		seen[words] = true
 		wrong = append(wrong, errors.New(strings.TrimPrefix(p.Field, "spec.resourcePolicySet.")+": "+words))
 	}
 	return wrong

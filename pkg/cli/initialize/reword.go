@@ -31,12 +31,12 @@ var inWords = map[time.Duration][]string{
 
 // retimed is the recipe with texts that say the time of --for in place of those that the recipe has.
 func (c *changes) retimed(r *recipe) *recipe {
-	told := *r
-	for _, text := range []*string{&told.Finds, &told.AlsoSelects, &told.Cleaner} {
+	reworded := *r
+	for _, text := range []*string{&reworded.Finds, &reworded.AlsoSelects, &reworded.Cleaner} {
 		*text = c.reword(*text, times(r))
 	}
-	told.Cleaner = withOldLines(told.Cleaner, r.Cleaner)
-	return &told
+	reworded.Cleaner = withOldLines(reworded.Cleaner, r.Cleaner)
+	return &reworded
 }
 
 // besideValue is a line with a value and a comment that is about it: --for may change another value only.

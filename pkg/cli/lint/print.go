@@ -20,10 +20,10 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// nextTimes is how many coming runs are told.
+// nextTimes is how many coming runs are listed.
 const nextTimes = 5
 
-// lintedCleaner is what there is to tell of a Cleaner besides its problems.
+// lintedCleaner is what there is to say about a Cleaner besides its problems.
 type lintedCleaner struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
@@ -31,7 +31,7 @@ type lintedCleaner struct {
 	// Schedule is in words. Next are the coming times. Both are empty when the schedule cannot be read.
 	Schedule string      `json:"schedule"`
 	Next     []time.Time `json:"next"`
-	// Action is what it does. Empty when that cannot be told.
+	// Action is what it does. Empty when that is unknown.
 	Action string `json:"action"`
 	// ScanUntil is until when it only reports, although its action is another. Absent when it acts now.
 	ScanUntil *time.Time `json:"scanUntil,omitempty"`

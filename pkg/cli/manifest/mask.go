@@ -11,7 +11,7 @@ const Masked = "******"
 // lastApplied is where kubectl apply keeps the whole object, a Secret's values among it.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// MaskSides hides a Secret's values, and tells which of them differ.
+// MaskSides hides a Secret's values, and shows which of them differ.
 func MaskSides(mask func(string) string, was, becomes map[string]any) (map[string]any, map[string]any) {
 	for _, field := range []string{"data", "stringData"} {
 		left, _ := was[field].(map[string]any)

@@ -112,7 +112,7 @@ func Steps(path string) []string {
 }
 
 // Within maps a place in the text of a scalar, both counted from 1, to the place in the file. column is 0 where it
-// cannot be told.
+// is unknown.
 func (d *Document) Within(node *yamlnode.Node, line, column int) (fileLine, fileColumn int) {
 	if node == nil {
 		return d.Line, 0

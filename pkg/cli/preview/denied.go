@@ -19,7 +19,7 @@ import (
 
 // deny fails what is planned and the account of --as may not do, as a run with its rights would, before anything is
 // counted. It returns why in words, and how many those are. What could not be found out stays planned: the dry run
-// tells it.
+// reports it.
 func (j *job) deny(ctx context.Context, found *run.Preview) (why string, denied int64) {
 	verb := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "delete", v1alpha1.ActionTransform: "patch"}[found.Action]
 	account := j.Overrides.AuthInfo.Impersonate

@@ -66,7 +66,7 @@ func (j *job) unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, resul
 const (
 	// forbiddenWords are in each refusal of the API server.
 	forbiddenWords = " is forbidden: "
-	// fewForbidden is how many refusals are told one by one.
+	// fewForbidden is how many refusals are reported one by one.
 	fewForbidden = 3
 )
 

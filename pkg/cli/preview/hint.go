@@ -119,15 +119,15 @@ func scheduleWords(cleaner *v1alpha1.Cleaner) string {
 	return parsed.String()
 }
 
-// tellUntil says that a run would only report now, although the preview shows what it would do.
-func (j *job) tellUntil(cleaner *v1alpha1.Cleaner) {
+// reportUntil says that a run would only report now, although the preview shows what it would do.
+func (j *job) reportUntil(cleaner *v1alpha1.Cleaner) {
 	if why := cleaner.Observing(j.now.Now()); why != "" {
 		j.Note("a run touches nothing now: %s", why)
 	}
 }
 
-// tellIdentity says that a run would have other rights than this preview had.
-func (j *job) tellIdentity(cleaner *v1alpha1.Cleaner) {
+// reportIdentity says that a run would have other rights than this preview had.
+func (j *job) reportIdentity(cleaner *v1alpha1.Cleaner) {
 	account, as := cleaner.Spec.ServiceAccountRef, j.Overrides.AuthInfo.Impersonate
 	if account == nil || j.dump != nil || as == account.Username() {
 		return

@@ -24,7 +24,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// preview previews one Cleaner. What goes wrong with it is told and decides how the command exits; an error ends the
+// preview previews one Cleaner. What goes wrong with it is reported and decides how the command exits; an error ends the
 // command.
 func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if j.dump != nil {
@@ -64,8 +64,8 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if unreachable := unreachable(found); unreachable != nil {
 		return unreachable
 	}
-	j.tellRest(live, found)
-	return j.tell(ctx, live, found)
+	j.reportRest(live, found)
+	return j.report(ctx, live, found)
 }
 
 // unreachable says that the cluster did not answer at all: then no other Cleaner can be judged either, and one line
@@ -104,8 +104,8 @@ func invalid(cleaner *v1alpha1.Cleaner, message string) error {
 	return terminal.Fail(codes.CleanerInvalid, fmt.Errorf("cleaner %q cannot run: %s", cleaner.Name, message), "")
 }
 
-// tell tells what was found, apart from the rows, and keeps it for -o json and the like.
-func (j *job) tell(ctx context.Context, l *live, found *run.Preview) error {
+// report reports what was found, apart from the rows, and keeps it for -o json and the like.
+func (j *job) report(ctx context.Context, l *live, found *run.Preview) error {
 	cleaner := l.cleaner
 	result := newResult(cleaner, found, j.shows)
 	result.Forbidden, result.denied = l.forbidden, l.denied
@@ -123,20 +123,20 @@ func (j *job) tell(ctx context.Context, l *live, found *run.Preview) error {
 		}
 		fmt.Fprintln(j.ErrOut, prefix+summary(found, result, l.unsure))
 	}
-	j.tellUntil(cleaner)
-	j.tellIdentity(cleaner)
-	j.tellAlong(cleaner, found, result)
+	j.reportUntil(cleaner)
+	j.reportIdentity(cleaner)
+	j.reportAlong(cleaner, found, result)
 	j.printUncopied(cleaner, found)
-	j.tellWrong(ctx, l, found, result)
+	j.reportWrong(ctx, l, found, result)
 	return nil
 }
 
-// tellWrong says what keeps a run from doing all that it should, and has the command exit so.
-func (j *job) tellWrong(ctx context.Context, l *live, found *run.Preview, result result) {
+// reportWrong says what keeps a run from doing all that it should, and has the command exit so.
+func (j *job) reportWrong(ctx context.Context, l *live, found *run.Preview, result result) {
 	cleaner := l.cleaner
 	switch {
 	case j.dump != nil && found.Incomplete != nil && dump.IsLacking(found.Incomplete):
-		j.lacks = true // tellMissing says it
+		j.lacks = true // reportMissing says it
 	case found.Incomplete != nil:
 		j.fails(j.Conclude(ctx, j.incompleteError(cleaner, found)))
 	case result.unjudged > 0:
@@ -168,8 +168,8 @@ func (j *job) tellWrong(ctx context.Context, l *live, found *run.Preview, result
 	}
 }
 
-// tellAlong says what a delete would take along.
-func (j *job) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, result result) {
+// reportAlong says what a delete would take along.
+func (j *job) reportAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, result result) {
 	if found.Action != v1alpha1.ActionDelete || result.WouldAct == 0 {
 		return
 	}

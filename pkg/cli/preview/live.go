@@ -126,7 +126,7 @@ func (l *live) candidate(ctx context.Context, c stage.Candidate) {
 	}
 }
 
-// protection is why nobody may touch the object. What cannot be read is told at the end.
+// protection is why nobody may touch the object. What cannot be read is reported at the end.
 func (l *live) protection(ctx context.Context, o object.Object) string {
 	if _, known := l.namespaces[o.Namespace]; !known && o.Namespace != "" {
 		l.namespaces[o.Namespace] = nil
@@ -190,9 +190,9 @@ func (l *live) takeBack() {
 	l.shown, l.rows, l.beyond = nil, 0, beyond{}
 }
 
-// tellRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold
+// reportRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold
 // any more.
-func (j *job) tellRest(l *live, found *run.Preview) {
+func (j *job) reportRest(l *live, found *run.Preview) {
 	if !j.printsTable() {
 		return
 	}

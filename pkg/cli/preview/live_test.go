@@ -77,7 +77,7 @@ func TestPreviewStreams(t *testing.T) {
 	found := &run.Preview{Items: []run.PreviewItem{
 		planned(a, v1alpha1.OutcomePlanned), planned(b, v1alpha1.OutcomeProtected), planned(c, v1alpha1.OutcomeProtected), planned(candidateOf(t, "x", "d"), v1alpha1.OutcomeNotEvaluated),
 	}}
-	l.job.tellRest(l, found)
+	l.job.reportRest(l, found)
 	want := first + "kube-system   ConfigMap   c      stay as it is   namespace kube-system is protected (--protected-namespaces) (it matches: unused)\n" +
 		"x             ConfigMap   d      not be judged   unused\n"
 	if out.String() != want || errOut.Len() > 0 {
@@ -93,7 +93,7 @@ func TestPreviewTakesBack(t *testing.T) {
 	l.candidate(t.Context(), a)
 	clk.Step(time.Second)
 	l.candidate(t.Context(), b)
-	l.job.tellRest(l, &run.Preview{Items: []run.PreviewItem{planned(b, v1alpha1.OutcomePlanned)}})
+	l.job.reportRest(l, &run.Preview{Items: []run.PreviewItem{planned(b, v1alpha1.OutcomePlanned)}})
 	const row = "x           ConfigMap   "
 	if want := "be deleted   unused\n"; out.String() != "NAMESPACE   KIND        NAME   WOULD        WHY\n"+row+"a      "+want+row+"b      "+want+row+"b      "+want {
 		t.Errorf("got\n%s", out.String())
@@ -110,7 +110,7 @@ func TestPreviewTakesNothingBack(t *testing.T) {
 	l.candidate(t.Context(), candidateOf(t, "x", "a"))
 	b := candidateOf(t, "x", "b")
 	l.candidate(t.Context(), b)
-	l.job.tellRest(l, &run.Preview{Items: []run.PreviewItem{planned(b, v1alpha1.OutcomePlanned)}})
+	l.job.reportRest(l, &run.Preview{Items: []run.PreviewItem{planned(b, v1alpha1.OutcomePlanned)}})
 	want := "NAMESPACE   KIND        NAME   WOULD        WHY\nx           ConfigMap   b      be deleted   unused\n"
 	if out.String() != want || errOut.Len() > 0 {
 		t.Errorf("got\n%s%s", out.String(), errOut.String())

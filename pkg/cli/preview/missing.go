@@ -14,9 +14,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// tellMissing says in one line which kinds are missing from the manifests of --from: what would become of their objects
+// reportMissing says in one line which kinds are missing from the manifests of --from: what would become of their objects
 // is not known, nor whether they use others.
-func (j *job) tellMissing(ctx context.Context) {
+func (j *job) reportMissing(ctx context.Context) {
 	if j.dump == nil || j.complete {
 		return
 	}

@@ -109,7 +109,7 @@ func (j *job) checkNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// readCleaners reads Cleaners from files as lint does, those that have no error. What is wrong with the others is told.
+// readCleaners reads Cleaners from files as lint does, those that have no error. What is wrong with the others is reported.
 func (j *job) readCleaners(ctx context.Context) ([]*v1alpha1.Cleaner, error) {
 	sources, err := manifest.Read(j.Session, j.files)
 	if err != nil {
@@ -145,11 +145,11 @@ func (j *job) readCleaners(ctx context.Context) ([]*v1alpha1.Cleaner, error) {
 			}
 		}
 	}
-	return cleaners, j.tellProblems(cleaners, problems)
+	return cleaners, j.reportProblems(cleaners, problems)
 }
 
-// tellProblems tells the errors in files. It is an error itself when nothing is left to judge.
-func (j *job) tellProblems(cleaners []*v1alpha1.Cleaner, problems []manifest.Problem) error {
+// reportProblems reports the errors in files. It is an error itself when nothing is left to judge.
+func (j *job) reportProblems(cleaners []*v1alpha1.Cleaner, problems []manifest.Problem) error {
 	for _, p := range problems {
 		switch p.Code.Severity() {
 		case codes.SeverityError:

@@ -168,7 +168,7 @@ func (o *options) run(cmd *cobra.Command, names []string) error {
 	if err := job.print(); err != nil {
 		return err
 	}
-	job.tellMissing(ctx)
+	job.reportMissing(ctx)
 	job.noteShared()
 	job.hint(cleaners, names)
 	switch {

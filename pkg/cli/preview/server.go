@@ -68,15 +68,15 @@ func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refus
 	}
 	for _, kind := range kinds {
 		refused += a.samples[kind].refused
-		a.tell(kind)
+		a.report(kind)
 	}
 	l.unsure = a.expect(found)
-	a.tellForbidden(l)
+	a.reportForbidden(l)
 	return refused
 }
 
-// tellForbidden says what the API server could not be asked, or keeps it for the end where that is the answer.
-func (a *asking) tellForbidden(l *live) {
+// reportForbidden says what the API server could not be asked, or keeps it for the end where that is the answer.
+func (a *asking) reportForbidden(l *live) {
 	switch {
 	case a.forbidden == "":
 		return
@@ -166,8 +166,8 @@ func (a *asking) expect(found *run.Preview) (unsure bool) {
 	return unsure
 }
 
-// tell says that the API server was not asked about all objects of a kind of which it refuses some.
-func (a *asking) tell(kind object.Kind) {
+// report says that the API server was not asked about all objects of a kind of which it refuses some.
+func (a *asking) report(kind object.Kind) {
 	s := a.samples[kind]
 	if s.refused == 0 || s.known == s.planned {
 		return

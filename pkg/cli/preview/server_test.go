@@ -16,7 +16,7 @@ func TestWhatYouMayNotAsk(t *testing.T) {
 	streams, _, _, errOut := genericiooptions.NewTestIOStreams()
 	session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
 	l := &live{}
-	(&asking{job: &job{options: &options{Session: session}}, forbidden: "configmaps is forbidden"}).tellForbidden(l)
+	(&asking{job: &job{options: &options{Session: session}}, forbidden: "configmaps is forbidden"}).reportForbidden(l)
 	const want = "note: whether the API server would do all this is not known, because you may not: configmaps is forbidden\n"
 	if errOut.String() != want || !l.unsure || l.forbidden != "" {
 		t.Errorf("%+v, %s", l, errOut)

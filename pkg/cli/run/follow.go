@@ -19,7 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// answerPatience is how long the operator may take to notice a request before the user is told what may be wrong.
+// answerPatience is how long the operator may take to notice a request before the command says what may be wrong.
 const answerPatience = 10 * time.Second
 
 // follower finds out from a Cleaner what became of a request.
@@ -149,7 +149,7 @@ func (f *follower) notBegun(c *v1alpha1.Cleaner) error {
 	)
 }
 
-// follow waits for the end of the run, and tells it.
+// follow waits for the end of the run, and reports it.
 func (o *options) follow(parent context.Context, api *cluster.Client, f *follower) error {
 	ctx, cancel := context.WithTimeout(parent, o.timeout)
 	defer cancel()
@@ -174,7 +174,7 @@ func (o *options) follow(parent context.Context, api *cluster.Client, f *followe
 		case <-unanswered:
 			unanswered = nil
 			if !f.answered {
-				progress.Beside(func() { o.tellUnanswered() })
+				progress.Beside(func() { o.reportUnanswered() })
 			}
 		case sight, ok := <-seen:
 			if !ok {
@@ -187,13 +187,13 @@ func (o *options) follow(parent context.Context, api *cluster.Client, f *followe
 			}
 			if ended {
 				progress.Stop()
-				return o.tellEnd(ctx, api, f, sight.cleaner)
+				return o.reportEnd(ctx, api, f, sight.cleaner)
 			}
 		}
 	}
 }
 
-func (o *options) tellUnanswered() {
+func (o *options) reportUnanswered() {
 	o.Note("the operator has not taken the request up yet; is it running? see: kubectl -n %s get deployments",
 		cmp.Or(o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace))
 }

@@ -118,7 +118,7 @@ func (o *options) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	o.tellAsked(before)
+	o.reportAsked(before)
 	if !o.wait {
 		fmt.Fprintf(
 			o.ErrOut,
@@ -193,8 +193,8 @@ func onlyReports(cleaner *v1alpha1.Cleaner) bool {
 		cleaner.Status.ObservedGeneration == cleaner.Generation
 }
 
-// tellAsked says what was asked for.
-func (o *options) tellAsked(cleaner *v1alpha1.Cleaner) {
+// reportAsked says what was asked for.
+func (o *options) reportAsked(cleaner *v1alpha1.Cleaner) {
 	does := map[v1alpha1.Action]string{
 		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches",
 		v1alpha1.ActionScan: "it only reports what matches",

@@ -24,10 +24,10 @@ type sighting struct {
 	err     error
 }
 
-// lookAtCleaner tells how a Cleaner is, and whenever it changes, until the context ends or there is nothing to look at.
+// lookAtCleaner sends how a Cleaner is, and whenever it changes, until the context ends or there is nothing to look at.
 // Where watching is not allowed or breaks off, it asks again now and then.
 func lookAtCleaner(ctx context.Context, c *cluster.Client, clk clock.Clock, name string, seen chan<- sighting) {
-	tell := func(s sighting) bool {
+	send := func(s sighting) bool {
 		select {
 		case seen <- s:
 			return s.err == nil
@@ -42,10 +42,10 @@ func lookAtCleaner(ctx context.Context, c *cluster.Client, clk clock.Clock, name
 			return
 		}
 		if err := lasting(name, err); err != nil {
-			tell(sighting{err: err})
+			send(sighting{err: err})
 			return
 		}
-		if err == nil && (!tell(sighting{cleaner: &cleaner}) || !tellChanges(ctx, c, &cleaner, tell)) {
+		if err == nil && (!send(sighting{cleaner: &cleaner}) || !reportChanges(ctx, c, &cleaner, send)) {
 			return
 		} // else it is asked again: the API server may be back soon
 		select {
@@ -67,8 +67,8 @@ func lasting(name string, err error) error {
 	return nil
 }
 
-// tellChanges tells the changes of a Cleaner, and reports whether it makes sense to begin anew.
-func tellChanges(ctx context.Context, c *cluster.Client, from *v1alpha1.Cleaner, tell func(sighting) bool) bool {
+// reportChanges sends the changes of a Cleaner, and reports whether it makes sense to begin anew.
+func reportChanges(ctx context.Context, c *cluster.Client, from *v1alpha1.Cleaner, send func(sighting) bool) bool {
 	body, err := c.Raw.Get().
 		AbsPath(cluster.CleanerPath("")).
 		Param("watch", "true").
@@ -94,11 +94,11 @@ func tellChanges(ctx context.Context, c *cluster.Client, from *v1alpha1.Cleaner,
 			if json.Unmarshal(event.Object, &cleaner) != nil {
 				return true
 			}
-			if !tell(sighting{cleaner: &cleaner}) {
+			if !send(sighting{cleaner: &cleaner}) {
 				return false
 			}
 		case watch.Deleted:
-			return tell(sighting{err: terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", from.Name), "")})
+			return send(sighting{err: terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", from.Name), "")})
 		case watch.Error:
 			return true
 		}

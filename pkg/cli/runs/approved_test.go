@@ -20,7 +20,7 @@ func TestRunNamesWhoApproved(t *testing.T) {
 	run := &v1alpha1.CleanerRun{}
 	run.Spec.Plan = &v1alpha1.ApprovedPlan{PlanRef: v1alpha1.PlanRef{Run: "tidy-1"}, By: "ann"}
 	session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Now: time.Now}}
-	(&options{Session: session}).tellRun(run)
+	(&options{Session: session}).reportRun(run)
 	if want := "\napproved by ann: the plan of run tidy-1\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("%q is not in:\n%s", want, out)
 	}

@@ -105,8 +105,8 @@ func kindsOf(objects []v1alpha1.ObjectOutcome) (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// tellNone says that no object is as the flags ask for, of which kinds there are some, and which may be meant.
-func (o *options) tellNone(run *v1alpha1.CleanerRun) {
+// reportNone says that no object is as the flags ask for, of which kinds there are some, and which may be meant.
+func (o *options) reportNone(run *v1alpha1.CleanerRun) {
 	kinds := kindsOf(run.Status.Objects)
 	has := "its objects are of the kinds " + terminal.OneLine(terminal.AndList(kinds))
 	switch len(kinds) {

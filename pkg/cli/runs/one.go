@@ -27,11 +27,11 @@ func (o *options) one(ctx context.Context, api *cluster.Client, run *v1alpha1.Cl
 	if o.output == "json" || o.output == "yaml" {
 		return firstOf(o.oneForPrograms(run, unread == nil), unread)
 	}
-	o.tellRun(run)
+	o.reportRun(run)
 	if objects := o.inOrder(run.Status.Objects); len(objects) > 0 {
 		o.printObjects(run, objects)
 	} else if !o.isEmpty() {
-		o.tellNone(run)
+		o.reportNone(run)
 	}
 	if unread == nil { // which says it otherwise
 		o.printOmitted(run, len(run.Status.Objects))
@@ -57,8 +57,8 @@ func (o *options) oneForPrograms(run *v1alpha1.CleanerRun, complete bool) error 
 	return nil
 }
 
-// tellRun says what the run did, and what can be done about it.
-func (o *options) tellRun(run *v1alpha1.CleanerRun) {
+// reportRun says what the run did, and what can be done about it.
+func (o *options) reportRun(run *v1alpha1.CleanerRun) {
 	status, took := &run.Status, ""
 	if status.Duration != nil {
 		took = ", took " + status.Duration.Round(100*time.Millisecond).String()

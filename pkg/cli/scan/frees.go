@@ -24,7 +24,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// protection is what no Cleaner may touch, as far as objects tell it by what they are themselves.
+// protection is what no Cleaner may touch, as far as objects show it themselves.
 type protection struct {
 	guard.Protection
 	// objects are those that are protected, with the reason.

@@ -27,11 +27,11 @@ func (j *job) print(r *Result) error {
 	case "yaml":
 		return terminal.WriteYAML(j.Out, r)
 	case "name":
-		told := map[string]bool{} // an object may have findings of several types
+		printed := map[string]bool{} // an object may have findings of several types
 		for i := range r.Findings {
-			if line := terminal.OneLine(r.Findings[i].Ref().String()); !told[line] {
+			if line := terminal.OneLine(r.Findings[i].Ref().String()); !printed[line] {
 				fmt.Fprintln(j.Out, line)
-				told[line] = true
+				printed[line] = true
 			}
 		}
 		return nil
@@ -129,9 +129,9 @@ func (j *job) summary(r *Result) string {
 	unknown := ""
 	if n := int64(len(r.Unknown)); n > 0 {
 		unknown = fmt.Sprintf(
-			" Of %s it is unknown whether %s.",
+			" It is unknown whether %s %s.",
 			terminal.Grouped(n, "more object"),
-			terminal.Plural(n, "it is a finding", "they are findings"),
+			terminal.Plural(n, "is a finding", "are findings"),
 		)
 	}
 	if r.Objects == 0 {
@@ -171,7 +171,7 @@ func (r *Requests) words() string {
 	return " Pods that cannot run hold " + strings.Join(words, " and ") + "."
 }
 
-// conclude tells people on the side what the result means and how to go on, and decides how the command exits.
+// conclude says on the side what the result means and how to go on, and decides how the command exits.
 func (j *job) conclude(ctx context.Context, r *Result) error {
 	if j.output != "markdown" {
 		fmt.Fprintln(j.ErrOut, j.summary(r))
@@ -198,7 +198,7 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		)
 	}
 	j.hintUndecided(r)
-	if err := j.tellUnread(r); err != nil {
+	if err := j.reportUnread(r); err != nil {
 		return err
 	}
 	j.hint(r)

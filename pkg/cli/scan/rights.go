@@ -30,14 +30,14 @@ const (
 // absentHint is what to do when the manifests hold nothing of some kinds.
 const absentHint = "if the cluster has none of them either, give --complete"
 
-// tellUnread tells people what could not be read, and how to come by the right to read it. It returns how the command
+// reportUnread reports people what could not be read, and how to come by the right to read it. It returns how the command
 // exits then.
-func (j *job) tellUnread(r *Result) error {
+func (j *job) reportUnread(r *Result) error {
 	unread := r.allUnread()
 	if len(unread) == 0 {
 		return nil
 	}
-	forbidden, absent := r.forbidden(), j.tellFailed(unread)
+	forbidden, absent := r.forbidden(), j.reportFailed(unread)
 	f := &terminal.Failure{
 		Exit: codes.ExitPartial,
 		Code: codes.ScanIncomplete,
@@ -66,16 +66,16 @@ func (j *job) tellUnread(r *Result) error {
 	case j.Dump != nil:
 		f.Hint = search.SchemasHint
 	case len(forbidden) > 0 && j.output != "role":
-		j.tellRights(r, forbidden)
+		j.reportRights(r, forbidden)
 	}
 	return f
 }
 
-// tellFailed tells which lists could not be read for another reason than that nobody may, or that the manifests hold
+// reportFailed reports which lists could not be read for another reason than that nobody may, or that the manifests hold
 // nothing of the kind. It returns how many kinds they hold nothing of.
-func (j *job) tellFailed(unread []search.Unread) (absent int) {
+func (j *job) reportFailed(unread []search.Unread) (absent int) {
 	var causes []string
-	failed := map[string][]search.Unread{} // by their cause: one that many have is told once
+	failed := map[string][]search.Unread{} // by their cause: one that many have is reported once
 	for _, u := range unread {
 		switch {
 		case j.Dump != nil && u.Kind != "*":
@@ -113,8 +113,8 @@ func (r *Result) forbidden() []search.Unread {
 	return slices.DeleteFunc(r.allUnread(), func(u search.Unread) bool { return !u.Forbidden || u.Kind == "*" })
 }
 
-// tellRights tells people in short how to see more.
-func (j *job) tellRights(r *Result, forbidden []search.Unread) {
+// reportRights reports people in short how to see more.
+func (j *job) reportRights(r *Result, forbidden []search.Unread) {
 	hint := j.Paint(j.ErrOut).Bold("hint:")
 	lists, right := 0, []string{}
 	for _, u := range forbidden {

@@ -137,7 +137,9 @@ func (o *options) run(cmd *cobra.Command) error {
 	if wrong = append(wrong, job.resolveExcluded()...); len(wrong) > 0 {
 		return terminal.UsageError(cmd, strings.Join(wrong, "\n"))
 	}
-	err = job.Look(ctx, survey.Options{Wanted: wanted, Include: job.includes})
+	err = job.Look(ctx, survey.Options{
+		Wanted: wanted, WithUsers: slices.Contains(job.types, v1alpha1.FindingCascading), Include: job.includes,
+	})
 	if err != nil && (ctx.Err() == nil || job.Finder == nil) {
 		return terminal.OrInterrupted(ctx, err)
 	}

@@ -37,7 +37,7 @@ type Finding struct {
 	Protected string `json:"protected,omitempty"`
 	// Actionable is true when a Cleaner may delete or change such objects.
 	Actionable bool `json:"actionable"`
-	// Unknown is true when nobody can tell whether it is so. NotReadable is empty then if everything could be read.
+	// Unknown is true when it is unknown whether it is so. NotReadable is empty then if everything could be read.
 	Unknown bool   `json:"unknown,omitempty"`
 	Users   []User `json:"users,omitempty"`
 	// Searched is how many kinds can name the object, and NotReadable are those of them that could not be read.

@@ -104,9 +104,9 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 		return err
 	}
 	if suspend {
-		o.tellSuspended(cleaner, already)
+		o.reportSuspended(cleaner, already)
 	} else {
-		o.tellResumed(o.examined(ctx, api, cleaner), already)
+		o.reportResumed(o.examined(ctx, api, cleaner), already)
 	}
 	if by := cluster.ManagedBy(cleaner); by != "" && already == "" {
 		o.Note(
@@ -161,7 +161,7 @@ func (o *options) examined(ctx context.Context, api *cluster.Client, cleaner *v1
 	return cleaner
 }
 
-func (o *options) tellSuspended(cleaner *v1alpha1.Cleaner, already string) {
+func (o *options) reportSuspended(cleaner *v1alpha1.Cleaner, already string) {
 	fmt.Fprintf(o.ErrOut, "cleaner %q is suspended%s: it does not run by its schedule\n", cleaner.Name, already)
 	switch active := cleaner.Status.ActiveRun; {
 	case active == nil:
@@ -172,7 +172,7 @@ func (o *options) tellSuspended(cleaner *v1alpha1.Cleaner, already string) {
 	}
 }
 
-func (o *options) tellResumed(cleaner *v1alpha1.Cleaner, already string) {
+func (o *options) reportResumed(cleaner *v1alpha1.Cleaner, already string) {
 	anyMore := " any more"
 	if already != "" {
 		anyMore = ""

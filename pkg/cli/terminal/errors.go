@@ -18,7 +18,7 @@ import (
 type Failure struct {
 	Exit int
 	Code codes.Code
-	Err  error // nil when all was told already
+	Err  error // nil when all was said already
 	Hint string
 }
 
@@ -36,7 +36,7 @@ func Fail(code codes.Code, err error, hint string) error {
 	return &Failure{Exit: codes.ExitError, Code: code, Err: err, Hint: hint}
 }
 
-// Quit ends a command that has told everything already.
+// Quit ends a command that has said everything already.
 func Quit(exit int) error { return &Failure{Exit: exit} }
 
 // UsageError says that a command was called wrongly.
@@ -50,7 +50,7 @@ func UsageError(cmd *cobra.Command, message string) error {
 	}
 }
 
-// Conclude tells the error, if there is one, and returns the code to exit with.
+// Conclude prints the error, if there is one, and returns the code to exit with.
 func (s *Session) Conclude(ctx context.Context, err error) int {
 	if err == nil {
 		return codes.ExitDone
@@ -78,7 +78,7 @@ func (s *Session) Conclude(ctx context.Context, err error) int {
 	return f.Exit
 }
 
-// Note tells something on the side.
+// Note prints something on the side.
 func (s *Session) Note(format string, args ...any) {
 	fmt.Fprintf(s.ErrOut, "note: "+format+"\n", args...)
 }

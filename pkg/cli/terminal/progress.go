@@ -42,7 +42,7 @@ func ProgressChoice(mode *string) *Choice {
 	return NewChoice(mode, progressAuto, ProgressPlain, ProgressJSON, ProgressNone)
 }
 
-// Progress tells how far work has come, once it takes longer than a moment.
+// Progress reports how far work has come, once it takes longer than a moment.
 type Progress struct {
 	w     io.Writer
 	erase string // what empties the line of a terminal
@@ -73,7 +73,7 @@ type Measure interface {
 	Facts(took time.Duration) any
 }
 
-// StartProgress begins to tell about work. The caller stops it.
+// StartProgress begins to report on work. The caller stops it.
 func (s *Session) StartProgress(mode string) *Progress {
 	file, isFile := fileOf(s.ErrOut)
 	if mode == progressAuto {
@@ -185,7 +185,7 @@ func (p *Progress) tick() {
 		fmt.Fprint(p.w, p.erase+fit(Clean(p.line(took)), p.width()-1))
 		p.shown = true
 	case ProgressJSON:
-		_ = json.NewEncoder(p.w).Encode(p.facts(took)) // there is nobody to tell that telling failed
+		_ = json.NewEncoder(p.w).Encode(p.facts(took)) // there is nowhere to report that this failed
 	default:
 		p.add(took)
 	}

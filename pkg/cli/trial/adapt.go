@@ -13,7 +13,7 @@ import (
 )
 
 // adapt makes objects what a run would see of them, as far as files leave it open: tests for k8s-cleaner name other
-// versions than the Cleaner does, and no namespaces. A note tells what was assumed.
+// versions than the Cleaner does, and no namespaces. A note says what was assumed.
 func (t *trial) adapt() {
 	for _, o := range slices.Concat(t.files.matching, t.files.nonMatching, t.files.resources) {
 		if was := o.Kind; t.adaptVersion(o) {

@@ -178,14 +178,14 @@ func (t *trial) unexpected(candidates []*tested, chosen map[string]string, expec
 			t.result.pass(o)
 		}
 	}
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, o := range candidates {
 		id := o.identity()
 		message, is := chosen[id]
-		if !is || expected[id] || told[id] || (!t.files.hasMatching && !nonMatching[id]) {
+		if !is || expected[id] || seen[id] || (!t.files.hasMatching && !nonMatching[id]) {
 			continue
 		}
-		told[id] = true
+		seen[id] = true
 		t.fail(o, "should not match, but does", explain.Said("aggregatedSelection chose it", t.mask(message)))
 	}
 }

@@ -224,7 +224,7 @@ func (j *job) printCleaners(r *Result) {
 	indented(j.Out, rows)
 }
 
-// conclude tells people how to go on, and decides how the command exits.
+// conclude says how to go on, and decides how the command exits.
 func (j *job) conclude(ctx context.Context, r *Result) error {
 	bold := j.Paint(j.ErrOut).Bold("hint:")
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 )
 
-// searchedBy tells which of the kinds that can name the object were read.
+// searchedBy says which of the kinds that can name the object were read.
 func (j *job) searchedBy(r *Result) {
 	searched, unread := j.Finder.Sources(j.name.GroupKind)
 	for _, kind := range searched {

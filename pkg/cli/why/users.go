@@ -31,7 +31,7 @@ func usersOf(evidence []graph.Evidence, use graph.Use) []user {
 		u := user{User: userOf(e.From, e.Path), Optional: e.Optional, Reads: e.Strength == graph.Reads}
 		i := slices.IndexFunc(use.Users, func(user graph.User) bool { return user.Name == e.From })
 		u.Idle = (i >= 0 && use.Users[i].Idle || !use.IsUsed()) &&
-			!u.Reads // one that is owned is not told apart from its owner
+			!u.Reads // one that is owned is not distinguished from its owner
 		known := slices.IndexFunc(users, func(other user) bool { return other.User == u.User })
 		if known < 0 {
 			users = append(users, u)

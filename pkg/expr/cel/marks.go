@@ -22,8 +22,8 @@ const expiresAt = "expiresAt"
 // expiresCost is what a call of it costs: it looks at a few fields, however large the object is.
 const expiresCost = 50
 
-// Earlier and later times than these are not told, and endOfTime stands for never, too. A duration has at most 292
-// years: the difference between now and each time that is told is one, so that an object without a mark does not keep
+// Earlier and later times than these are not given, and endOfTime stands for never, too. A duration has at most 292
+// years: the difference between now and each time that is given is one, so that an object without a mark does not keep
 // others from being judged.
 var (
 	beginOfTime = time.Unix(0, 0).UTC()

@@ -44,7 +44,7 @@ func (b *sandbox) nextField(nils int) func(gopher.LGFunction) gopher.LGFunction 
 }
 
 // after is the place of the field or element that comes after a key, or of the first. It is how many there are when
-// none comes. It is not ok when only a plain table can tell.
+// none comes. It is not ok when only a plain table can show.
 func (b *sandbox) after(l *lazy, key gopher.LValue) (i int, ok bool) {
 	if l.isList() {
 		i, ok = b.afterElement(l, key)

@@ -47,7 +47,7 @@ func Unread(source, function, field string, others ...string) (name string, line
 }
 
 // Sets reports whether a script sets a field of that name, or may do so: it also sets fields whose names the text does
-// not tell. A script that does not compile may do anything.
+// not show it. A script that does not compile may do anything.
 func Sets(source, field string) (found bool) {
 	statements, ok := parsed(source)
 	if !ok {
@@ -109,7 +109,7 @@ const (
 	aTable   = "a table"
 )
 
-// knownType is of what type a value surely is, as far as the text tells. Empty for all else.
+// knownType is of what type a value surely is, as far as the text shows. Empty for all else.
 func knownType(value ast.Expr) string {
 	switch value.(type) {
 	case *ast.TrueExpr, *ast.FalseExpr, *ast.RelationalOpExpr, *ast.UnaryNotOpExpr:
@@ -129,7 +129,7 @@ func hasFold(others []string, name string) bool {
 	return slices.ContainsFunc(others, func(other string) bool { return strings.EqualFold(other, name) })
 }
 
-// mayBe reports whether a key is that name, in whatever case, as far as the text tells.
+// mayBe reports whether a key is that name, in whatever case, as far as the text shows.
 func mayBe(key ast.Expr, name string) bool {
 	switch k := key.(type) {
 	case *ast.StringExpr:

@@ -12,7 +12,7 @@ import (
 
 // NoReturn is the line of a script in which its function can end and return nothing: a return without a value, or the
 // function's end. It is 0 when every path through the function ends in a return or in error(...), and where the text
-// does not tell: the script does not compile, sets the function more than once or not plainly, or has a goto.
+// does not show it: the script does not compile, sets the function more than once or not plainly, or has a goto.
 func NoReturn(source, function string) (line int) {
 	statements, ok := parsed(source)
 	if !ok {

@@ -35,7 +35,7 @@ type Refusal struct {
 	Message      string
 }
 
-// Mail is a mail that the server took, or a login that it was told to refuse.
+// Mail is a mail that the server took, or a login that it was to refuse.
 type Mail struct {
 	User, Password, From string
 	To                   []string

@@ -61,12 +61,12 @@ export async function stream(path: string, body: unknown, each: (event: string, 
     rest += decoder.decode(value, { stream: !done });
     const blocks = rest.replace(/\r\n/g, '\n').split('\n\n');
     rest = blocks.pop()!;
-    for (const block of blocks) tell(block, each);
+    for (const block of blocks) deliver(block, each);
     if (done) return;
   }
 }
 
-function tell(block: string, each: (event: string, data: string) => void) {
+function deliver(block: string, each: (event: string, data: string) => void) {
   let event = 'message';
   const data: string[] = [];
   for (const line of block.split('\n')) {

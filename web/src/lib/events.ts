@@ -7,7 +7,7 @@ type Listener = () => void;
 
 const pollEvery = 10_000;
 
-/** Events tells its listeners that something changed: by the server's stream, or every ten seconds without one. */
+/** Events notifies its listeners that something changed: by the server's stream, or every ten seconds without one. */
 export class Events {
   private listeners = new Set<Listener>();
   private stateListeners = new Set<Listener>();
@@ -23,7 +23,7 @@ export class Events {
     this.source = new EventSource(withKey(this.url));
     this.source.onopen = () => this.alive();
     this.source.onerror = (event) => this.failed(event);
-    for (const name of ['cleaners', 'runs']) this.source.addEventListener(name, () => { this.alive(); this.tell(); });
+    for (const name of ['cleaners', 'runs']) this.source.addEventListener(name, () => { this.alive(); this.notify(); });
   }
 
   stop() {
@@ -44,14 +44,14 @@ export class Events {
     return () => { this.stateListeners.delete(listener); };
   }
 
-  tell() { for (const listener of [...this.listeners]) listener(); }
+  notify() { for (const listener of [...this.listeners]) listener(); }
 
   private alive() {
     const missed = !this.live && this.poll !== undefined;
     clearInterval(this.poll);
     this.poll = undefined;
     this.setLive(true);
-    if (missed) this.tell();
+    if (missed) this.notify();
   }
 
   /** The server's own event is called error too: it has data, and says what the person may not watch. */
@@ -69,7 +69,7 @@ export class Events {
 
   private fallBack() {
     this.setLive(false);
-    this.poll ??= setInterval(() => { if (!document.hidden) this.tell(); }, pollEvery);
+    this.poll ??= setInterval(() => { if (!document.hidden) this.notify(); }, pollEvery);
   }
 
   private setLive(live: boolean) {

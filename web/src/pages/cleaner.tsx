@@ -137,7 +137,7 @@ function History({ runs, next }: { runs: RunRow[]; next?: string }) {
   );
 }
 
-/** runBars are the last runs, the oldest first. A day with more than one is told by its time. What a plan matched counts in the run that carries it out. */
+/** runBars are the last runs, the oldest first. A day with more than one is named by its time. What a plan matched counts in the run that carries it out. */
 export function runBars(runs: RunRow[]): Bar[] {
   const shown = runs.slice(0, 30).reverse();
   const dayOf = (run: RunRow) => new Date(run.time).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });

@@ -25,7 +25,7 @@ export function WhyPage() {
   );
 }
 
-/** verdict is the one word for it. What something may use, as far as anybody can tell, is Unknown, never Unused. */
+/** verdict is the one word for it. What something may use, as far as is known, is Unknown, never Unused. */
 export function verdict(of: Why): string {
   if (!of.exists) return of.unsure ? 'Unknown' : of.deletedBy ? 'Gone' : 'Missing';
   const worst = of.findings?.[0];
@@ -85,7 +85,7 @@ function Frees({ of }: { of: Why }) {
 
 /** notKnown says why nobody can say whether something uses it: no right need be missing. */
 function notKnown(of: Why): string {
-  const why = of.notReadable?.length ? 'Something that could use it may not be read' : 'What was read does not tell whether anything uses it';
+  const why = of.notReadable?.length ? 'Something that could use it may not be read' : 'What was read does not show whether anything uses it';
   return `${why}; so it is never called unused.`;
 }
 

@@ -6,6 +6,7 @@ package survey
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,7 +59,7 @@ func TestFound(t *testing.T) {
 				}
 				all = append(all, f)
 			}
-			f := newFound(c, slices.Values(all), nil, time.Unix(0, 0))
+			f := newFindings(c, slices.Values(all), nil, time.Unix(0, 0))
 			candidate := stage.Candidate{Object: object.Object{UID: "a"}, Selector: 1}
 			if _, judged := f.Judge(1)(candidate.Object); judged != test.judged {
 				t.Errorf("selected: %t", judged)
@@ -128,7 +129,7 @@ func TestDialects(t *testing.T) {
 			t.Errorf("%s: whether dialects are named: %t", name, namesDialects(c))
 		}
 		all := []*finding.Finding{{UID: "a", Type: v1alpha1.FindingExpired, Marks: test.marks}}
-		f := newFound(c, slices.Values(all), nil, time.Unix(100, 0))
+		f := newFindings(c, slices.Values(all), nil, time.Unix(100, 0))
 		o := object.Object{UID: "a"}
 		_, found := f.Judge(0)(o)
 		_, unknown := f.Unknown(stage.Candidate{Object: o})
@@ -137,7 +138,7 @@ func TestDialects(t *testing.T) {
 		}
 		counts := map[string]int64{}
 		f.Count(counts)
-		f.Forget(counts, newFound(c, slices.Values(all), nil, time.Unix(100, 0)))
+		f.Forget(counts, newFindings(c, slices.Values(all), nil, time.Unix(100, 0)))
 		if counted := len(counts) > 0; counted != (found && !unknown) {
 			t.Errorf("%s: %d counts", name, len(counts))
 		}
@@ -145,5 +146,31 @@ func TestDialects(t *testing.T) {
 		if _, found := f.Judge(0)(o); found != (test.found && !test.unknown) {
 			t.Errorf("%s: found %t, where only what is known counts", name, found)
 		}
+	}
+}
+
+// TestCascadingLooksForUsers: a Cleaner that asks only for Cascading Secrets looks for the unused accounts that name them.
+func TestCascadingLooksForUsers(t *testing.T) {
+	t.Parallel()
+	account := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, Resource: "serviceaccounts", Namespaced: true}
+	parse := func(kind object.Kind, raw string) object.Object {
+		o, err := object.New(kind, []byte(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	pull := parse(secretKind, `{"metadata":{"namespace":"shop","name":"pull","uid":"1","resourceVersion":"1"}}`)
+	old := parse(account, `{"metadata":{"namespace":"shop","name":"old","uid":"2","resourceVersion":"2"},"imagePullSecrets":[{"name":"pull"}]}`)
+	cleaner := &v1alpha1.Cleaner{}
+	cleaner.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{
+		{Version: "v1", Kind: "Secret", Finding: &v1alpha1.FindingSelector{Type: v1alpha1.FindingCascading, MinConfidence: v1alpha1.ConfidenceWeak}},
+	}
+	found, err := Among(cleaner, []object.Object{pull, old}, time.Unix(1_800_000_000, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one, is := found(0)(pull); !is || !strings.HasPrefix(one.Reason, "only what is unused or idle uses it: ServiceAccount shop/old") {
+		t.Errorf("it is %t found: %s", is, one.Reason)
 	}
 }

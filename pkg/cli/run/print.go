@@ -25,8 +25,8 @@ import (
 // shownObjects is how many objects of a run are shown: more would push what it did out of the terminal.
 const shownObjects = 20
 
-// tellRun prints the record of a run, and returns an error if it did not do all that it was asked to do.
-func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
+// reportRun prints the record of a run, and returns an error if it did not do all that it was asked to do.
+func (o *options) reportRun(record *v1alpha1.CleanerRun) error {
 	if o.output == "table" {
 		o.printObjects(record)
 	}
@@ -73,7 +73,7 @@ func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
 	return f
 }
 
-// isAnyUnknown reports whether the run left objects alone because nobody can tell whether they are findings.
+// isAnyUnknown reports whether the run left objects alone because it is unknown whether they are findings.
 func isAnyUnknown(status *v1alpha1.CleanerRunStatus) bool {
 	ofObject := func(o v1alpha1.ObjectOutcome) bool { return o.Outcome == v1alpha1.OutcomeUnknown }
 	ofTally := func(t v1alpha1.ObjectTally) bool { return t.Outcome == v1alpha1.OutcomeUnknown }
@@ -120,11 +120,11 @@ func (o *options) printObjects(record *v1alpha1.CleanerRun) {
 		)
 	}
 	rows.Flush()
-	o.tellRest(record, listed)
+	o.reportRest(record, listed)
 }
 
-// tellRest says how many objects were not printed, of which so many are listed in the record, and where they are.
-func (o *options) tellRest(record *v1alpha1.CleanerRun, listed int64) {
+// reportRest says how many objects were not printed, of which so many are listed in the record, and where they are.
+func (o *options) reportRest(record *v1alpha1.CleanerRun, listed int64) {
 	where := terminal.Program + " runs " + record.Name + " --limit 0"
 	if record.UID == "" { // there is no record, as summedUp found
 		where = "kubectl get cleaner " + record.Spec.Cleaner + " -o yaml"
@@ -194,8 +194,8 @@ func colourOf(paint terminal.Paint, outcome v1alpha1.OutcomeResult) func(string)
 	return nil
 }
 
-// tellEnd prints what the run did.
-func (o *options) tellEnd(ctx context.Context, api *cluster.Client, f *follower, cleaner *v1alpha1.Cleaner) error {
+// reportEnd prints what the run did.
+func (o *options) reportEnd(ctx context.Context, api *cluster.Client, f *follower, cleaner *v1alpha1.Cleaner) error {
 	var record v1alpha1.CleanerRun
 	err := api.Read(ctx, cluster.RunPath(f.run), &record)
 	switch {
@@ -211,7 +211,7 @@ func (o *options) tellEnd(ctx context.Context, api *cluster.Client, f *follower,
 	if err := o.printForPrograms(ctx, api, &record); err != nil {
 		return err
 	}
-	return o.tellRun(&record)
+	return o.reportRun(&record)
 }
 
 // summedUp is what a Cleaner's status knows of its last run.

@@ -12,19 +12,19 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// eachWord tells all strings of a custom resource that could be names, or hold some between marks, as in
+// eachWord visits all strings of a custom resource that could be names, or hold some between marks, as in
 // "k8s://shop/key" and "env:PASSWORD,secret:db-login", whatever their fields are called. A key of a map may be a name,
 // too, but one word may as well be the name of a field. Of the metadata it is only the annotations: labels and owners
 // are of something else.
-func eachWord(o object.JSON, tell func(object.JSON)) {
+func eachWord(o object.JSON, visit func(object.JSON)) {
 	for name, value := range o.Fields() {
 		if !name.Is("metadata") {
-			eachWordIn(value, !name.Is("status"), tell) // which has times, digests and messages
+			eachWordIn(value, !name.Is("status"), visit) // which has times, digests and messages
 			continue
 		}
 		for name, annotation := range value.Field("annotations").Fields() {
 			if !isRepeated(name) {
-				eachWordIn(annotation, true, tell)
+				eachWordIn(annotation, true, visit)
 			}
 		}
 	}
@@ -33,8 +33,8 @@ func eachWord(o object.JSON, tell func(object.JSON)) {
 // ofImages are fields of images, which are in no cluster.
 var ofImages = []string{`"image"`, `"repository"`, `"imageRepository"`, `"newName"`}
 
-// eachWordIn tells those in a value: with marks also those between marks, but not in the fields of images.
-func eachWordIn(value object.JSON, marks bool, tell func(object.JSON)) {
+// eachWordIn visits those in a value: with marks also those between marks, but not in the fields of images.
+func eachWordIn(value object.JSON, marks bool, visit func(object.JSON)) {
 	isImage := false
 	for i := 0; i < len(value); i++ {
 		if value[i] != '"' {
@@ -46,7 +46,7 @@ func eachWordIn(value object.JSON, marks bool, tell func(object.JSON)) {
 		isImage = slices.Contains(ofImages, string(value[begin:min(end+1, len(value))]))
 		isKey := end < len(value) && bytes.HasPrefix(bytes.TrimLeft(value[end+1:], " \t\r\n"), []byte(":"))
 		if isWord && (!isKey || bytes.ContainsAny(value[begin:end], "-.")) {
-			tell(value[begin:])
+			visit(value[begin:])
 		}
 		i = end
 	}
@@ -82,19 +82,19 @@ func isInNeither(r rune) bool {
 	return isOutsideName(r) && !strings.ContainsRune(":=,_", r) && !isCapital(r)
 }
 
-// EachName tells the words of the JSON string that the text begins with that could be names of objects of the
+// EachName visits the words of the JSON string that the text begins with that could be names of objects of the
 // namespace. With a word and a slash before it, a word may also be a name in another namespace.
-func EachName(namespace string, text object.JSON, tell func(namespace string, word []byte)) {
+func EachName(namespace string, text object.JSON, visit func(namespace string, word []byte)) {
 	eachToken(text, isTokenPart, func(before, word []byte) {
 		if !bytes.ContainsFunc(word, isCapital) {
-			tellName(namespace, string(before), word, tell)
+			visitName(namespace, string(before), word, visit)
 		}
 	})
 }
 
-// eachRoleName tells the words that only RBAC objects may be called: with colons, capital letters or underscores. What
+// eachRoleName visits the words that only RBAC objects may be called: with colons, capital letters or underscores. What
 // stands before a colon may be the kind.
-func eachRoleName(namespace string, text object.JSON, tell func(namespace string, word []byte)) {
+func eachRoleName(namespace string, text object.JSON, visit func(namespace string, word []byte)) {
 	isPart := func(c byte) bool { return isTokenPart(c) || c == ':' || c == '_' }
 	eachToken(text, isPart, func(before, word []byte) {
 		word = bytes.Trim(word, "-.:")
@@ -102,16 +102,16 @@ func eachRoleName(namespace string, text object.JSON, tell func(namespace string
 			if len(word) < shortestMention || bytes.IndexFunc(word, isOutsideName) < 0 {
 				continue
 			}
-			if tell(namespace, word); len(before) > 0 {
-				tell(string(before), word)
+			if visit(namespace, word); len(before) > 0 {
+				visit(string(before), word)
 			}
 		}
 	})
 }
 
-// eachToken tells the tokens of the JSON string that the text begins with, each with the token before it where only a
+// eachToken visits the tokens of the JSON string that the text begins with, each with the token before it where only a
 // slash or a colon separates them.
-func eachToken(text object.JSON, isPart func(byte) bool, tell func(before, token []byte)) {
+func eachToken(text object.JSON, isPart func(byte) bool, visit func(before, token []byte)) {
 	if text.Type() != object.String {
 		return
 	}
@@ -125,7 +125,7 @@ func eachToken(text object.JSON, isPart func(byte) bool, tell func(before, token
 			continue
 		}
 		if begin >= 0 {
-			tell(before, text[begin:i])
+			visit(before, text[begin:i])
 		}
 		if before = nil; begin >= 0 && (text[i] == '/' || text[i] == ':') {
 			before = text[begin:i]
@@ -153,18 +153,18 @@ func escaped(text object.JSON) int {
 	return 1
 }
 
-// tellName tells a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a
+// visitName visits a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a
 // dot or a dash: those are of the sentence, or of a flag. The first label of a word such as web.shop.svc is a name in
 // the namespace that is the second, and the second label of kafka-0.kafka.shop.svc in the namespace that is the third.
-// A short word can only be the name of something that is cluster-scoped, and is told with "*".
-func tellName(namespace, before string, word []byte, tell func(namespace string, word []byte)) {
+// A short word can only be the name of something that is cluster-scoped, and is visited with "*".
+func visitName(namespace, before string, word []byte, visit func(namespace string, word []byte)) {
 	word = bytes.Trim(word, "-.")
 	add := func(namespace string, word []byte) {
 		switch {
 		case len(word) >= shortestMention:
-			tell(namespace, word)
+			visit(namespace, word)
 		case len(word) >= shortestInCluster && bytes.IndexByte(word, anyText) < 0:
-			tell("*", word)
+			visit("*", word)
 		}
 	}
 	add(namespace, word)

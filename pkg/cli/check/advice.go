@@ -13,9 +13,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 )
 
-// doubts are what is allowed, and yet may not be what the user meant, or what somebody who comes from k8s-cleaner
+// advise warns of what is allowed, and yet may not be what the user meant, or what somebody who comes from k8s-cleaner
 // should know.
-func (r *Result) doubts() {
+func (r *Result) advise() {
 	spec := r.Cleaner.Spec
 	action := r.Cleaner.EffectiveAction()
 	switch {
@@ -117,7 +117,7 @@ func (r *Result) podsStay(action v1alpha1.Action) {
 	}
 }
 
-// KnowsAction reports whether it can be told what the Cleaner does.
+// KnowsAction reports whether it is known what the Cleaner does.
 func (r *Result) KnowsAction() bool {
 	_, hasSpec := r.Document.Value["spec"].(map[string]any)
 	return hasSpec && !r.has("spec.action") && !r.has("spec.resourcePolicySet.action")

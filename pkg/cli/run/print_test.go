@@ -69,7 +69,7 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 				record.Status.OtherObjects = &v1alpha1.RunParts{Objects: stored}
 			}
 			session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
-			if err := (&options{Session: session, output: "table"}).tellRun(record); err != nil {
+			if err := (&options{Session: session, output: "table"}).reportRun(record); err != nil {
 				t.Fatal(err)
 			}
 			var names []string
@@ -120,7 +120,7 @@ func TestRunTellsWhyWhatIsProtectedMatches(t *testing.T) {
 	record.Name, record.UID, record.Status.Phase = "r", "uid", v1alpha1.RunCompleted
 	record.Status.Objects = []v1alpha1.ObjectOutcome{{Kind: "ConfigMap", Name: "a", Outcome: v1alpha1.OutcomeMatched, Reason: "protected: by its annotation", Message: "nothing names it"}}
 	session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
-	if err := (&options{Session: session, output: "table"}).tellRun(record); err != nil {
+	if err := (&options{Session: session, output: "table"}).reportRun(record); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "protected: by its annotation (it matches: nothing names it)\n") {
@@ -143,7 +143,7 @@ func TestRunThatLeftSomethingUnknown(t *testing.T) {
 		record := &v1alpha1.CleanerRun{Status: test.status}
 		record.Name, record.Status.Phase, record.Status.Message = "r", v1alpha1.RunCompleted, "1 deleted."
 		session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
-		err, exit := (&options{Session: session, output: "table"}).tellRun(record), codes.ExitDone
+		err, exit := (&options{Session: session, output: "table"}).reportRun(record), codes.ExitDone
 		if f := (*terminal.Failure)(nil); errors.As(err, &f) {
 			exit = f.Exit
 		}

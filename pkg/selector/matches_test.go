@@ -26,7 +26,7 @@ func candidate(i, size int) stage.Candidate {
 // TestTooMuchIsFound: an error, rather than an end of the whole operator by the kernel. What a list that began anew had found
 // does not count.
 func TestTooMuchIsFound(t *testing.T) {
-	f := Found{Memory: NewBudget(2 << 20).Share()}
+	f := Matches{Memory: NewBudget(2 << 20).Share()}
 	f.Verdicts.Bodies = true
 	add := func(from, n int) (err error) {
 		for i := range n {
@@ -52,7 +52,7 @@ func TestTooMuchIsFound(t *testing.T) {
 // TestFoundKeepsIdentitiesOnly: what a Scan matches is kept by name, and stays small: it may be most of a cluster.
 func TestFoundKeepsIdentitiesOnly(t *testing.T) {
 	const matches = 20_000
-	f := Found{}
+	f := Matches{}
 	before := heap()
 	for i := range matches {
 		if err := f.add(t.Context(), candidate(i, 100), false); err != nil {
@@ -95,7 +95,7 @@ func benchmarkFound(b *testing.B, bodies bool) {
 	const matches, size = 100_000, 1000
 	for b.Loop() {
 		before := heap()
-		f := Found{}
+		f := Matches{}
 		f.Verdicts.Bodies = bodies
 		raw := 0
 		for i := range matches {
@@ -122,7 +122,7 @@ func heap() int64 {
 
 // TestTooManyCannotBeJudged: what is kept of them counts, too, and is given back when the list begins anew.
 func TestTooManyCannotBeJudged(t *testing.T) {
-	found := &Found{Memory: NewBudget(ownMemory).Share()}
+	found := &Matches{Memory: NewBudget(ownMemory).Share()}
 	c := &collector{selector: &Selector{}, found: found}
 	fail := func() (n int, err error) {
 		for err == nil {

@@ -24,12 +24,12 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// Found is what one survey found for a Cleaner's selectors. A nil Found has nothing.
-type Found struct {
+// Findings are those of one survey for a Cleaner's selectors. A nil Findings has none.
+type Findings struct {
 	// selectors are the Cleaner's.
 	selectors []v1alpha1.ResourceSelector
 	// found does not say of which object it is: many have the same.
-	found map[foundKey]*finding.Finding
+	found map[findingKey]*finding.Finding
 	// counts are what earlier runs have counted, and now is what is counted since when it is found for the first time.
 	counts guard.Counts
 	now    time.Time
@@ -37,19 +37,19 @@ type Found struct {
 	onlyKnown bool
 	// asked are those that a selector asked about, in the order in which it did: the objects that it selects by all that
 	// it says itself.
-	asked []foundKey
-	known map[foundKey]bool
+	asked []findingKey
+	known map[findingKey]bool
 	// bytes is about how much memory it takes.
 	bytes int
 }
 
-// foundKey is an object and what was found of it.
-type foundKey struct {
+// findingKey is an object and what was found of it.
+type findingKey struct {
 	uid types.UID
 	typ v1alpha1.FindingType
 }
 
-// For finds what the Cleaner's selectors ask for. It sets the options' Wanted and Namespace. counts are those of
+// For finds what the Cleaner's selectors ask for. It sets what the options say of findings, and their Namespace. counts are those of
 // earlier runs. The memory is charged with all that is read while that lasts, and then only with what was found.
 func For(
 	ctx context.Context,
@@ -59,9 +59,9 @@ func For(
 	counts guard.Counts,
 	options Options,
 	observer Observer,
-) (*Found, error) {
+) (*Findings, error) {
 	options.Wanted, options.Namespace = wantedOf(cleaner)
-	options.EachDialect = namesDialects(cleaner)
+	options.EachDialect, options.WithUsers = namesDialects(cleaner), wantsCascading(options.Wanted)
 	finder, err := New(ctx, reader, options)
 	if err != nil {
 		return nil, fmt.Errorf("looking for findings: %w", err)
@@ -72,17 +72,17 @@ func For(
 	}
 	all := finder.Findings()
 	memory.GiveBack(memory.Taken() - before)
-	found := newFound(cleaner, all, counts, options.Now)
+	found := newFindings(cleaner, all, counts, options.Now)
 	if err := memory.Take(found.bytes); err != nil {
 		return nil, fmt.Errorf("the %d findings are too many: %w", len(found.found), err)
 	}
 	return found, nil
 }
 
-func newFound(cleaner *v1alpha1.Cleaner, all iter.Seq[*finding.Finding], counts guard.Counts, now time.Time) *Found {
-	f := &Found{
+func newFindings(cleaner *v1alpha1.Cleaner, all iter.Seq[*finding.Finding], counts guard.Counts, now time.Time) *Findings {
+	f := &Findings{
 		selectors: cleaner.Spec.ResourcePolicySet.ResourceSelectors, counts: counts, now: now,
-		found: map[foundKey]*finding.Finding{}, known: map[foundKey]bool{},
+		found: map[findingKey]*finding.Finding{}, known: map[findingKey]bool{},
 	}
 	f.add(all)
 	return f
@@ -113,6 +113,11 @@ func wantedOf(cleaner *v1alpha1.Cleaner) (wanted []finding.Want, namespace strin
 	return wanted, namespace
 }
 
+// wantsCascading reports whether one of the findings is for what only unused or idle objects use.
+func wantsCascading(wanted []finding.Want) bool {
+	return slices.ContainsFunc(wanted, func(w finding.Want) bool { return w.Type == v1alpha1.FindingCascading })
+}
+
 // namesDialects reports whether a selector reads the time marks of some dialects only.
 func namesDialects(cleaner *v1alpha1.Cleaner) bool {
 	return slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
@@ -121,12 +126,12 @@ func namesDialects(cleaner *v1alpha1.Cleaner) bool {
 }
 
 // of is what was found of an object that a selector asks for, as surely as it asks. Nil when nothing was.
-func (f *Found) of(o object.Object, i int) *finding.Finding {
+func (f *Findings) of(o object.Object, i int) *finding.Finding {
 	if f == nil || f.selectors[i].Finding == nil {
 		return nil
 	}
 	asked := f.selectors[i].Finding
-	found := f.narrowed(foundKey{o.UID, asked.Type}, asked)
+	found := f.narrowed(findingKey{o.UID, asked.Type}, asked)
 	if found == nil || f.onlyKnown && len(found.Unknown) > 0 ||
 		len(found.Unknown) == 0 && !found.Confidence.IsAtLeast(asked.Least()) {
 		return nil
@@ -136,7 +141,7 @@ func (f *Found) of(o object.Object, i int) *finding.Finding {
 
 // narrowed is what was found of an object by the time marks that a selector reads. Findings without marks stay as they
 // are.
-func (f *Found) narrowed(key foundKey, asked *v1alpha1.FindingSelector) *finding.Finding {
+func (f *Findings) narrowed(key findingKey, asked *v1alpha1.FindingSelector) *finding.Finding {
 	found := f.found[key]
 	if found != nil && len(found.Marks) > 0 {
 		return found.Expired(f.now, asked.Dialects...)
@@ -145,7 +150,7 @@ func (f *Found) narrowed(key foundKey, asked *v1alpha1.FindingSelector) *finding
 }
 
 // isKnown reports whether it was found for one of the selectors, and is not unknown.
-func (f *Found) isKnown(key foundKey) bool {
+func (f *Findings) isKnown(key findingKey) bool {
 	return slices.ContainsFunc(f.selectors, func(s v1alpha1.ResourceSelector) bool {
 		if s.Finding == nil || s.Finding.Type != key.typ {
 			return false
@@ -156,7 +161,7 @@ func (f *Found) isKnown(key foundKey) bool {
 }
 
 // Judge is what the i-th selector asks about each object. Nil when it asks for no finding.
-func (f *Found) Judge(i int) func(object.Object) (selector.Finding, bool) {
+func (f *Findings) Judge(i int) func(object.Object) (selector.Finding, bool) {
 	if f == nil || f.selectors[i].Finding == nil {
 		return nil
 	}
@@ -165,7 +170,7 @@ func (f *Found) Judge(i int) func(object.Object) (selector.Finding, bool) {
 		if found == nil {
 			return selector.Finding{}, false
 		}
-		if key := (foundKey{o.UID, found.Type}); !f.known[key] && len(found.Unknown) == 0 && f.selectors[i].KeepsSince() {
+		if key := (findingKey{o.UID, found.Type}); !f.known[key] && len(found.Unknown) == 0 && f.selectors[i].KeepsSince() {
 			f.known[key] = true
 			f.asked = append(f.asked, key)
 		}
@@ -178,7 +183,7 @@ func (f *Found) Judge(i int) func(object.Object) (selector.Finding, bool) {
 }
 
 // data is what conditions and scripts see of a finding.
-func (f *Found) data(o object.Object, found *finding.Finding) object.JSON {
+func (f *Findings) data(o object.Object, found *finding.Finding) object.JSON {
 	of := map[string]string{
 		"type": string(
 			found.Type,
@@ -195,7 +200,7 @@ func (f *Found) data(o object.Object, found *finding.Finding) object.JSON {
 }
 
 // Unknown says why nobody knows whether a candidate was found so. It is not unknown when it was chosen by no finding.
-func (f *Found) Unknown(c stage.Candidate) (why string, is bool) {
+func (f *Findings) Unknown(c stage.Candidate) (why string, is bool) {
 	found := f.of(c.Object, c.Selector)
 	if found == nil || len(found.Unknown) == 0 {
 		return "", false
@@ -204,7 +209,7 @@ func (f *Found) Unknown(c stage.Candidate) (why string, is bool) {
 }
 
 // Unread is the first error for which a candidate is unknown. Nil when it is known, or unknown for another cause.
-func (f *Found) Unread(c stage.Candidate) error {
+func (f *Findings) Unread(c stage.Candidate) error {
 	if found := f.of(c.Object, c.Selector); found != nil {
 		for _, unread := range found.Unknown {
 			if unread.Err != nil {
@@ -216,7 +221,7 @@ func (f *Found) Unread(c stage.Candidate) error {
 }
 
 // Managed says what manages a candidate, if its selector leaves such objects alone. Empty when nothing does.
-func (f *Found) Managed(c stage.Candidate) string {
+func (f *Findings) Managed(c stage.Candidate) string {
 	found := f.of(c.Object, c.Selector)
 	if found == nil || found.Managed == "" || f.selectors[c.Selector].Finding.TakesManaged() {
 		return ""
@@ -226,7 +231,7 @@ func (f *Found) Managed(c stage.Candidate) string {
 
 // Lost says why a candidate that was chosen by a finding of an earlier survey is not found so by this one. Empty when
 // it is, or was not chosen by one.
-func (f *Found) Lost(c stage.Candidate) string {
+func (f *Findings) Lost(c stage.Candidate) string {
 	if f == nil || f.selectors[c.Selector].Finding == nil {
 		return ""
 	}

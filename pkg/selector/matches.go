@@ -16,8 +16,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
-// Found collects what a Cleaner's selectors found matching, each object once, in the order in which they were found.
-type Found struct {
+// Matches collects what a Cleaner's selectors found matching, each object once, in the order in which they were found.
+type Matches struct {
 	// Verdicts are on what was found so far: to act, or that the object is protected by what it is itself. With Bodies,
 	// the objects' bytes are without metadata.managedFields, which can be half of an object, unless Whole is set.
 	Verdicts stage.Verdicts
@@ -68,14 +68,14 @@ const maxFaults = 10
 const seenSize = 24
 
 // keep counts the bytes of what stays.
-func (f *Found) keep(size int) error {
+func (f *Matches) keep(size int) error {
 	if err := f.share().add(int64(size)); err != nil {
 		return fmt.Errorf("the first %d objects that match are too many: %w", f.len(), err)
 	}
 	return nil
 }
 
-func (f *Found) share() *Share {
+func (f *Matches) share() *Share {
 	if f.Memory == nil {
 		f.Memory = (*Budget)(nil).Share()
 	}
@@ -83,7 +83,7 @@ func (f *Found) share() *Share {
 }
 
 // add takes what a selector found. An excluded object is for an aggregated script to look at only.
-func (f *Found) add(ctx context.Context, c stage.Candidate, excluded bool) error {
+func (f *Matches) add(ctx context.Context, c stage.Candidate, excluded bool) error {
 	hash := hashOf(c.UID)
 	if !f.isNew(hash) {
 		if excluded || !c.Deleting {
@@ -105,7 +105,7 @@ func (f *Found) add(ctx context.Context, c stage.Candidate, excluded bool) error
 }
 
 // collect hands a candidate to the aggregated script.
-func (f *Found) collect(ctx context.Context, c stage.Candidate, hash [16]byte, excluded bool) error {
+func (f *Matches) collect(ctx context.Context, c stage.Candidate, hash [16]byte, excluded bool) error {
 	size := seenSize + markSize + len(c.Message)
 	if c.IsSecret() {
 		size += f.hide(f.Aggregate.Given(c.Object))
@@ -122,7 +122,7 @@ func (f *Found) collect(ctx context.Context, c stage.Candidate, hash [16]byte, e
 const maxMessage = 1536
 
 // hide keeps what there is to hide of a Secret, and returns how much memory that takes.
-func (f *Found) hide(secret object.Object) int {
+func (f *Matches) hide(secret object.Object) int {
 	if f.Secrets == nil {
 		f.Secrets = object.NewSecretValues(maxMessage)
 	}
@@ -132,7 +132,7 @@ func (f *Found) hide(secret object.Object) int {
 }
 
 // Mask hides the values of the Secrets in what the aggregated script says.
-func (f *Found) Mask() func(string) string {
+func (f *Matches) Mask() func(string) string {
 	if f.Secrets == nil {
 		return object.Masker()
 	}
@@ -140,7 +140,7 @@ func (f *Found) Mask() func(string) string {
 }
 
 // include lets the script choose an object that is being deleted, which another selector excludes.
-func (f *Found) include(c stage.Candidate, hash [16]byte) error {
+func (f *Matches) include(c stage.Candidate, hash [16]byte) error {
 	i := slices.IndexFunc(f.Marks, func(m Mark) bool { return m.hash == hash && m.Excluded })
 	if i < 0 {
 		return nil
@@ -154,7 +154,7 @@ func (f *Found) include(c stage.Candidate, hash [16]byte) error {
 }
 
 // judge keeps the verdict on a candidate, and as much of its bytes as is needed later.
-func (f *Found) judge(c stage.Candidate) error {
+func (f *Matches) judge(c stage.Candidate) error {
 	if !f.Whole {
 		f.buffer = object.AppendWithoutManagedFields(f.buffer[:0], c.Raw)
 		c.Raw = f.buffer
@@ -174,7 +174,7 @@ func (f *Found) judge(c stage.Candidate) error {
 }
 
 // isNew reports whether an object was not found before, by the hash of its UID: hashes are less than half as large.
-func (f *Found) isNew(hash [16]byte) bool {
+func (f *Matches) isNew(hash [16]byte) bool {
 	if f.seen == nil {
 		f.seen = map[[16]byte]struct{}{}
 	}
@@ -190,12 +190,12 @@ func hashOf(uid types.UID) [16]byte {
 }
 
 // len is how many objects were found.
-func (f *Found) len() int { return len(f.Marks) + f.Verdicts.Len() }
+func (f *Matches) len() int { return len(f.Marks) + f.Verdicts.Len() }
 
-func (f *Found) giveBack(size int) { _ = f.share().add(-int64(size)) } // less is always granted
+func (f *Matches) giveBack(size int) { _ = f.share().add(-int64(size)) } // less is always granted
 
 // truncate takes back what a list had found before it began anew: all but the first n.
-func (f *Found) truncate(n int) {
+func (f *Matches) truncate(n int) {
 	if f.Aggregate != nil {
 		for _, mark := range f.Marks[n:] {
 			delete(f.seen, mark.hash)
