@@ -41,6 +41,8 @@ type ofCleaner struct {
 	version string
 	// unstamped is true of a Cleaner without a stamp in its status that has no records either, which were listed for that.
 	unstamped bool
+	// outdated is true since the API server did not keep all fields, until the Cleaner was looked at afterwards.
+	outdated bool
 	// overlap is what was found of other Cleaners that act on the same objects.
 	overlap overlap
 	// conflicts is how often in a row the Cleaner changed under our hands.
@@ -51,6 +53,16 @@ type ofCleaner struct {
 type takenUp struct {
 	run  string
 	time time.Time
+}
+
+// memoryFor is what is remembered of the Cleaner.
+func (r *CleanerReconciler) memoryFor(cleaner *v1alpha1.Cleaner) *memory {
+	memory := r.memoryOf(cleaner.Name)
+	if memory.uid != cleaner.UID {
+		memory.ofCleaner = ofCleaner{uid: cleaner.UID}
+		memory.doubtDelivery(cleaner)
+	}
+	return memory
 }
 
 // memoryOf is what is remembered of the name.

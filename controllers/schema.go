@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +40,7 @@ func (r *CleanerReconciler) outdated(
 	cleaner *v1alpha1.Cleaner,
 	lacks string,
 ) (reconcile.Result, error) {
+	r.memoryFor(cleaner).outdated = true
 	again := reconcile.Result{RequeueAfter: wait.Jitter(outdatedDelay, 0.2)}
 	if cleaner.Status.ObservedSpec != v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash()) {
 		return again, nil
@@ -62,6 +64,9 @@ func (r *CleanerReconciler) recall(
 	if err != nil {
 		return "", err
 	}
+	if memory.outdated && mayLack(cleaner, stamp) {
+		stamp = v1alpha1.Stamp(cleaner.Generation, editedMeanwhile)
+	}
 	if isLost := cleaner.LostFields(stamp); isLost || forgotten {
 		switch live, err := r.Journal.Cleaner(ctx, cleaner.Name, cleaner.UID); {
 		case err != nil:
@@ -80,6 +85,15 @@ func (r *CleanerReconciler) recall(
 		cleaner.Status.ObservedSpec = v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash())
 	}
 	return lost, nil
+}
+
+// editedMeanwhile is in the stamp of a spec of which nobody knows what its author wrote: it is no spec's hash.
+const editedMeanwhile = "edited-while-fields-were-dropped"
+
+// mayLack reports whether a Cleaner that may act was edited or created while the API server dropped fields, since the
+// stamp was made.
+func mayLack(cleaner *v1alpha1.Cleaner, stamp string) bool {
+	return cleaner.EffectiveAction() != v1alpha1.ActionScan && !strings.HasPrefix(stamp, v1alpha1.Stamp(cleaner.Generation, ""))
 }
 
 // lastStamp is the stamp of the spec as it was seen last. Forgotten is true of a Cleaner that was seen before and has

@@ -172,6 +172,14 @@ func (c *Cleaner) KeepsCounts() bool {
 		)
 }
 
+// SkipsDeleted reports whether objects that are being deleted are skipped. Only they can be Stuck.
+func (s *ResourceSelector) SkipsDeleted() bool {
+	if s.Finding != nil && s.Finding.Type == FindingStuck {
+		return false
+	}
+	return s.ExcludeDeleted == nil || *s.ExcludeDeleted
+}
+
 // KeepsSince reports whether it matters since when an object was found so: because it must be so for long, or because a
 // condition or script seems to ask.
 func (s *ResourceSelector) KeepsSince() bool {

@@ -143,7 +143,7 @@ func (c *choice) coversAge(other *choice) bool {
 }
 
 func (c *choice) coversDeleted(other *choice) bool {
-	return !ptr.Deref(c.selector.ExcludeDeleted, true) || ptr.Deref(other.selector.ExcludeDeleted, true)
+	return !c.selector.SkipsDeleted() || other.selector.SkipsDeleted()
 }
 
 // coversJudgement is that of what judges objects.

@@ -111,6 +111,7 @@ type ResourceSelector struct {
 
 	// excludeDeleted skips objects that are already being deleted (they have a deletionTimestamp). Default true. An
 	// aggregatedSelection still looks at them, because they use other objects until they are gone, but never chooses them.
+	// With a finding of type Stuck it has no effect.
 	// +optional
 	// +kubebuilder:default=true
 	ExcludeDeleted *bool `json:"excludeDeleted,omitempty"`

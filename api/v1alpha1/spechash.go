@@ -44,7 +44,7 @@ func (c *Cleaner) AnnotatedStamp() string {
 }
 
 // LostFieldsWords are why a Cleaner that lost fields does not run, and the way out.
-const LostFieldsWords = "its spec is not what it was before in the same generation, although nobody edited it: for a while the CustomResourceDefinitions in the cluster were not those of KubeCleaner, and the API server dropped or added fields. Apply the Cleaner's manifest again. Any other edit of its spec says that the spec is right as it is"
+const LostFieldsWords = "its spec may lack fields: for a while the CustomResourceDefinitions in the cluster were not those of KubeCleaner, and the API server dropped or added fields. Apply the Cleaner's manifest again. If that changes nothing, or the spec is right as it is, edit any field of it"
 
 // LostFields reports whether the spec is another than it was in the same generation, to which a stamp belongs. Nobody
 // edited it, so the API server dropped or added fields: for a while, its CustomResourceDefinition was not the

@@ -302,6 +302,15 @@ func TestJudge(t *testing.T) {
 			func(s *situation) { s.skips(); s.unjudged(11, 1100, boom) },
 			"", "", "", 0,
 		},
+		"eleven, of few of one selector and many of another": {
+			func(s *situation) {
+				s.skips()
+				s.unjudged(11, 1300, boom)
+				few := selector.Selection{Considered: 40, NotEvaluated: make([]stage.Outcome, 11)}
+				s.view.selections = append(s.view.selections, few)
+			},
+			"", "11 of 40 objects could not be judged, which is more than onPartialView: Skip leaves alone (10 objects, or 1 % of those that one selector considered)\nboom", "", 0,
+		},
 		"a right that is missing is not skipped": {
 			func(s *situation) {
 				s.skips()

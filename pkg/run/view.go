@@ -92,10 +92,21 @@ func (v *view) whyIncomplete(cleaner *v1alpha1.Cleaner) error {
 	case !skips, slices.ContainsFunc(v.notEvaluated, isForbidden):
 		return errors.Join(v.unread, v.unjudged)
 	}
-	if tooMany := guard.Unjudged(int64(len(v.notEvaluated)), v.largest()); tooMany != nil {
+	if tooMany := v.tooManyUnjudged(); tooMany != nil {
 		return errors.Join(v.unread, tooMany, v.unjudged)
 	}
 	return v.unread
+}
+
+// tooManyUnjudged says that too many objects could not be judged: of all selectors together, or of one.
+func (v *view) tooManyUnjudged() error {
+	for i := range v.selections {
+		of := &v.selections[i]
+		if tooMany := guard.Unjudged(int64(len(of.NotEvaluated)), of.Considered); tooMany != nil {
+			return tooMany
+		}
+	}
+	return guard.Unjudged(int64(len(v.notEvaluated)), v.largest())
 }
 
 // largest is how many objects the selector considered that considered most: several may consider the same ones.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -41,5 +43,20 @@ func TestFinding(t *testing.T) {
 				t.Errorf("it is %t, %q, %v", matches, message, err)
 			}
 		})
+	}
+}
+
+// TestStuckIsBeingDeleted: only what is being deleted can be Stuck, whatever excludeDeleted says; the default of the API is true.
+func TestStuckIsBeingDeleted(t *testing.T) {
+	t.Parallel()
+	for typ, want := range map[v1alpha1.FindingType]bool{v1alpha1.FindingStuck: true, v1alpha1.FindingUnused: false} {
+		spec := v1alpha1.ResourceSelector{Version: "v1", Kind: "Pod", ExcludeDeleted: ptr.To(true), Finding: &v1alpha1.FindingSelector{Type: typ}}
+		s, err := New(0, spec, Judge{Finding: func(object.Object) (Finding, bool) { return Finding{}, true }}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if matches, _, err := s.Again(t.Context(), object.Object{Name: "p", Deleting: true}, Scope{Cluster: true}); err != nil || matches != want {
+			t.Errorf("%s: it matches: %t, %v", typ, matches, err)
+		}
 	}
 }

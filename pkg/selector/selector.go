@@ -88,7 +88,7 @@ func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) 
 		index:          index,
 		gvk:            schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind},
 		namespace:      spec.Namespace,
-		excludeDeleted: spec.ExcludeDeleted == nil || *spec.ExcludeDeleted,
+		excludeDeleted: spec.SkipsDeleted(),
 		judge:          judge,
 		spec:           spec,
 		now:            now,

@@ -173,7 +173,7 @@ func TestFieldsThatGotLostBeforeTheFirstRun(t *testing.T) {
 		operator.startExecutor()
 		for i := range 3 {
 			operator.at(operator.first().Add(time.Duration(i) * time.Hour))
-			wantStalled(t, operator.now, v1alpha1.ReasonCRDOutdated, "although nobody edited it")
+			wantStalled(t, operator.now, v1alpha1.ReasonCRDOutdated, "may lack fields")
 			operator.wantActive(time.Time{})
 		}
 	}
@@ -202,7 +202,7 @@ func TestFieldsThatGotLost(t *testing.T) {
 	next.startExecutor()
 	for i := range 3 {
 		next.at(next.first().Add(time.Duration(i) * time.Hour))
-		wantCondition(t, next.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonCRDOutdated, "although nobody edited it", "Apply the Cleaner's manifest again")
+		wantCondition(t, next.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonCRDOutdated, "may lack fields", "Apply the Cleaner's manifest again")
 		next.wantActive(time.Time{})
 		next.wantNext(time.Time{})
 	}
@@ -214,6 +214,41 @@ func TestFieldsThatGotLost(t *testing.T) {
 	if records := next.records(); len(records) != 1 {
 		t.Fatalf("there are %d runs", len(records))
 	}
+}
+
+// TestCleanersThatWereEditedMeanwhile: the API server dropped fields of what was edited or created while it did not keep them.
+// Nobody knows what the author wrote, so they do not act before another edit. What may only report, may report.
+func TestCleanersThatWereEditedMeanwhile(t *testing.T) {
+	b := newBench(t)
+	b.configMap("new")
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete, edited(old)))
+	l.step()
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+	b.install(true, ofK8sCleaner(t)...)
+	l.change(func(c *v1alpha1.Cleaner) { c.Spec.Schedule = "0 5 * * *" })
+	created := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	reports := b.follow(b.cleaner(v1alpha1.ActionScan))
+	for _, one := range []*life{l, created, reports} {
+		one.step() // it is seen meanwhile
+	}
+	b.install(false, crd(t, "cleaners"), crd(t, "reports"))
+	reports.step()
+	wantCondition(t, reports.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+	for _, one := range []*life{l, created} {
+		one.step()
+		for _, operator := range []*life{one, one.successor()} { // the second one remembers nothing
+			operator.startExecutor()
+			for i := range 3 {
+				operator.at(operator.first().Add(time.Duration(i) * 24 * time.Hour))
+				wantStalled(t, operator.now, v1alpha1.ReasonCRDOutdated, "may lack fields")
+				operator.wantActive(time.Time{})
+			}
+		}
+	}
+	b.wantNames("new")
+	l.change(func(c *v1alpha1.Cleaner) { edited(old)(c) })
+	l.step()
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
 }
 
 // TestRequestOfALostStatusIsNotAnsweredTwice: the spec is whole, but not the status, which said that the request was answered. A

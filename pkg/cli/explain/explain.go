@@ -198,7 +198,7 @@ func (j *Judge) explainMetadata(ctx context.Context, spec v1alpha1.ResourceSelec
 		}
 	}
 	part := anything
-	if part.ExcludeDeleted = spec.ExcludeDeleted; j.refuses(ctx, part, selector.Judge{}, o) {
+	if part.ExcludeDeleted = ptr.To(spec.SkipsDeleted()); j.refuses(ctx, part, selector.Judge{}, o) {
 		return BeingDeleted
 	}
 	part = anything
