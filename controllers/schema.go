@@ -67,7 +67,7 @@ func (r *CleanerReconciler) recall(
 	if memory.outdated && mayLack(cleaner, stamp) {
 		stamp = v1alpha1.Stamp(cleaner.Generation, editedMeanwhile)
 	}
-	if isLost := cleaner.LostFields(stamp); isLost || forgotten {
+	if isLost := cleaner.LostFields(stamp); isLost || forgotten || memory.outdated {
 		switch live, err := r.Journal.Cleaner(ctx, cleaner.Name, cleaner.UID); {
 		case err != nil:
 			return "", err

@@ -33,6 +33,10 @@ func TestWhyWeak(t *testing.T) {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 Pod shop/web", "", "spec: {containers: [{name: a, args: ['--config=settings']}]}")), "ConfigMap shop/settings", true,
 			"but its name stands in spec.containers[].args[] of Pod shop/web",
 		},
+		"a name beside its namespace in a custom resource": {
+			cluster(of("v1 ConfigMap shop/settings", ""), of("example.com/v1 Widget team/w", "", "spec: {configName: settings, configNamespace: shop}")), "ConfigMap shop/settings", true,
+			"but its name stands in spec.configName of Widget team/w",
+		},
 		"two texts": {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 Pod shop/web", "annotations: {a.b/c: settings}", "spec: {containers: [{name: a, args: ['--config=settings']}]}")),
 			"ConfigMap shop/settings", true, "but its name stands in metadata.annotations[a.b/c] of Pod shop/web and 1 more",

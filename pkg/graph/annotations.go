@@ -41,12 +41,12 @@ func (g *Graph) AddAnnotations(o *object.Parts) {
 		if slices.ContainsFunc(aboutItself, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
 			continue
 		}
-		eachNameIn(o, value, func(namespace string, word []byte) {
+		eachNameIn(o, nil, value, func(namespace string, word []byte) {
 			if string(word) != by.Name {
 				g.annotations.addWord(namespace, word)
 			}
 		})
-		g.witnessText(o, by, value, value)
+		g.witnessText(o, nil, by, value, value)
 	}
 }
 

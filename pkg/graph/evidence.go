@@ -55,11 +55,11 @@ func (g *Graph) Texts(name Name) []Text {
 
 // witnessText keeps where the names of objects that are watched stand in a text of an object. by is the
 // object, or its controller: it does not witness itself. At is where the text stands.
-func (g *Graph) witnessText(o *object.Parts, by Name, at, text object.JSON) {
+func (g *Graph) witnessText(o *object.Parts, others []string, by Name, at, text object.JSON) {
 	if len(g.watched) == 0 {
 		return
 	}
-	eachNameIn(o, text, func(namespace string, word []byte) {
+	eachNameIn(o, others, text, func(namespace string, word []byte) {
 		for _, w := range g.watched {
 			isThere := namespace == w.name.Namespace || namespace == "" || w.name.Namespace == ""
 			if !isThere || !like(patternOf(word), w.name.Name) || by == w.name {

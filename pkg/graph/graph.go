@@ -137,8 +137,10 @@ func (g *Graph) Add(o *object.Parts) {
 	}
 	g.addLabels(o, use)
 	g.bytes += g.parameters.add(o)
+	var others []string
 	if s := g.table.sources[o.Kind.GroupKind()]; s != nil && s.isCustom {
 		g.addGiven(o.Object)
+		others = otherNamespaces(o)
 	}
 	id := int32(-1)
 	if g.aggregations.add(o.Object) {
@@ -157,8 +159,8 @@ func (g *Graph) Add(o *object.Parts) {
 	}
 	eachAnchor(o, add)
 	g.table.read(o.Object, add, func(at, text object.JSON) {
-		g.mentions.addText(o, use.by, text)
-		g.witnessText(o, use.by, at, text)
+		g.mentions.addText(o, others, use.by, text)
+		g.witnessText(o, others, use.by, at, text)
 	})
 	if use.idle {
 		g.SetIdle(use.by)

@@ -146,11 +146,11 @@ var ofKubernetes = []string{
 }
 
 // addText takes the names in a text of an object. by is the object, or its controller, if it has one.
-func (m *mentions) addText(o *object.Parts, by Name, text object.JSON) {
+func (m *mentions) addText(o *object.Parts, others []string, by Name, text object.JSON) {
 	if m.full {
 		return
 	}
-	eachNameIn(o, text, func(namespace string, word []byte) {
+	eachNameIn(o, others, text, func(namespace string, word []byte) {
 		if namespace == by.Namespace && string(word) == by.Name {
 			m.addOwn(by)
 		} else {

@@ -6,6 +6,7 @@ package graph
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -26,14 +27,18 @@ func isRepeated(key object.Key) bool {
 }
 
 // eachNameIn is EachName for a text of an object, and visits the names of RBAC objects as well. A custom resource may
-// name an object and its key: login.tls.crt. It leaves out the object's own name, which shows no use.
-func eachNameIn(o *object.Parts, text object.JSON, visit func(namespace string, word []byte)) {
+// name an object and its key: login.tls.crt, or one of the other namespaces that stand in it. It leaves out the object's
+// own name, which shows no use.
+func eachNameIn(o *object.Parts, others []string, text object.JSON, visit func(namespace string, word []byte)) {
 	own, hasKeys := ownName(o), isCustom(o.Kind.Group)
 	each := func(namespace string, word []byte) {
 		if own != "" && string(word) == own {
 			return
 		}
 		visit(namespace, word)
+		for _, other := range others {
+			visit(other, word)
+		}
 		if name, _, found := bytes.Cut(word, []byte{'.'}); hasKeys && found && len(name) >= shortestMention {
 			visit(namespace, name)
 		}
@@ -41,6 +46,41 @@ func eachNameIn(o *object.Parts, text object.JSON, visit func(namespace string, 
 	EachName(o.Namespace, text, each)
 	eachRoleName(o.Namespace, text, each)
 }
+
+// maxOthers is how many other namespaces may stand in a custom resource. With more, its words may be names in any.
+const maxOthers = 16
+
+// otherNamespaces are those that stand in a custom resource, in fields such as namespace and configNamespace.
+func otherNamespaces(o *object.Parts) (others []string) {
+	var look func(value object.JSON)
+	look = func(value object.JSON) {
+		switch value.Type() {
+		case object.Map:
+			for name, field := range value.Fields() {
+				if text := field.Text(); field.Type() == object.String && isNamespaceField(name.String()) &&
+					text != "" && text != o.Namespace && !slices.Contains(others, text) {
+					others = append(others, text)
+				}
+				look(field)
+			}
+		case object.List:
+			for element := range value.Elements() {
+				look(element)
+			}
+		}
+	}
+	for name, value := range object.JSON(o.Raw).Fields() {
+		if !name.Is("metadata") {
+			look(value)
+		}
+	}
+	if len(others) > maxOthers {
+		return []string{""}
+	}
+	return others
+}
+
+func isNamespaceField(name string) bool { return name == "namespace" || strings.HasSuffix(name, "Namespace") }
 
 // ownName is a name that drivers give what they store: that of a volume's claim. Parameters of a class may be called
 // like the class. Empty for other kinds.
