@@ -18,7 +18,7 @@
 {{- if .Values.serviceAccount.create }}
 {{- default (printf "%s-manager" (include "kubecleaner.fullname" .)) .Values.serviceAccount.name }}
 {{- else }}
-{{- default "default" .Values.serviceAccount.name }}
+{{- .Values.serviceAccount.name }}
 {{- end }}
 {{- end }}
 

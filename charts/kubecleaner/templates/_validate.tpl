@@ -13,6 +13,16 @@
 {{- if and .Values.rbac.namespaces (ne $mode "namespaces") }}
 {{- fail (printf "rbac.namespaces has no effect with rbac.mode %s: set rbac.mode to namespaces, or remove the list" $mode) }}
 {{- end }}
+{{- if not (or .Values.serviceAccount.create .Values.serviceAccount.name) }}
+{{- fail "serviceAccount.name is empty: with serviceAccount.create false, name the ServiceAccount of the operator" }}
+{{- end }}
+{{- range $value := list "commonLabels" "podLabels" }}
+{{- range $label := list "app.kubernetes.io/name" "app.kubernetes.io/component" "app.kubernetes.io/part-of" "app.kubernetes.io/instance" "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "helm.sh/chart" }}
+{{- if hasKey (get $.Values $value) $label }}
+{{- fail (printf "%s has %s, which the chart sets itself: remove it" $value $label) }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled }}
 {{- fail "metrics.serviceMonitor and metrics.podMonitor are both enabled: Prometheus would count everything twice. Enable one of them" }}
 {{- end }}
