@@ -137,6 +137,10 @@ func (g Guard) Proxied(ctx context.Context, host string) error {
 	if err := g.Allowed.CheckName(host); err != nil {
 		return err
 	}
+	// The proxy may know a Service that cannot be looked up here.
+	if in := ServiceNamespace(name); g.Namespace != "" && in != "" && in != g.Namespace && !g.Allowed[name] {
+		return ErrPrivate
+	}
 	found, err := g.Addresses(ctx, host)
 	if err != nil {
 		return nil //nolint:nilerr // where a proxy is needed, names of the internet are often not known

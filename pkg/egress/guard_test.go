@@ -104,6 +104,19 @@ func TestProxied(t *testing.T) {
 	}
 }
 
+// A tenant reaches no Service of another namespace through a proxy, also if it cannot be looked up here.
+func TestProxiedServices(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]error{"hook.other.svc": ErrPrivate, "hook.other.svc.cluster.local": ErrPrivate, "hook.shop.svc": nil, "relay.other.svc": nil} {
+		if got := newGuard("shop", "relay.other.svc").Proxied(t.Context(), host); !errors.Is(got, want) {
+			t.Errorf("%s: %v, want %v", host, got, want)
+		}
+	}
+	if err := newGuard("").Proxied(t.Context(), "hook.other.svc"); err != nil {
+		t.Errorf("a Cleaner without an account: %v", err)
+	}
+}
+
 // Without knowing which address is the API server's, nothing is called.
 func TestUnknownAPIServer(t *testing.T) {
 	t.Parallel()
