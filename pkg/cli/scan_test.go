@@ -41,7 +41,7 @@ func TestScanOfManifests(t *testing.T) {
 		"namespace": complete + "-n web", "kind": complete + "--kind pvc,Deployment", "type": complete + "--type idle", "labels": complete + "-l app=old",
 		"exclude": complete + "--exclude we* --exclude ConfigMap/un* --exclude Deployment/shop/night", "exclude-short": complete + "--exclude cm/un* --exclude deployments.apps/shop/night", "exclude-unknown": complete + "--kind cm,deploymnet --exclude confgimap/x --exclude Nosuch/web/y --exclude zz*/a", "fail": complete + "--fail-on-findings=3", "fail-not": complete + "--fail-on-findings=100",
 		"undecided": "scan --from undecided.yaml --complete", "undecided-partly": "scan --from undecided.yaml", "undecided-mark": "scan --from marked.yaml --complete", "undecided-markdown": "scan --from undecided.yaml --complete -o markdown",
-		"partial": "scan --from dump.yaml", "learned": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret", "declared": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret --references references.yaml",
+		"cleaner-declared": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret -o cleaner --references references.yaml", "partial": "scan --from dump.yaml", "learned": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret", "declared": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret --references references.yaml",
 		"name-once":     "scan --from expired.yaml --complete -o name",
 		"kinds-unknown": complete + "-n shop --kind deploymnet,confgimap,sc", "types-unknown": complete + "--type Unsued,nothing", "confidence": complete + "-o name --min-confidence CERTAIN",
 		"dangling": complete + "--from ingress.yaml --type Dangling -o name", "not-dangling": complete + "--from ingress.yaml --kind ing -o name",

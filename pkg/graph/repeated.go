@@ -80,7 +80,9 @@ func otherNamespaces(o *object.Parts) (others []string) {
 	return others
 }
 
-func isNamespaceField(name string) bool { return name == "namespace" || strings.HasSuffix(name, "Namespace") }
+func isNamespaceField(name string) bool {
+	return name == "namespace" || strings.HasSuffix(name, "Namespace")
+}
 
 // ownName is a name that drivers give what they store: that of a volume's claim. Parameters of a class may be called
 // like the class. Empty for other kinds.

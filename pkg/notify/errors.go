@@ -59,6 +59,7 @@ func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
 		unverified *tls.CertificateVerificationError
 		plain      tls.RecordHeaderError
 		timedOut   net.Error
+		dial       *net.OpError
 	)
 	switch {
 	case ctx.Err() != nil:
@@ -95,6 +96,8 @@ func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
 		return passing("the service did not answer within %s", timeout)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return passing("the service refused the connection")
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return passing("the service cannot be reached; check its address, and the network policies of the cluster")
 	}
 	return passing("the connection to the service broke off")
 }

@@ -6,9 +6,12 @@ package notify
 import (
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -111,6 +114,13 @@ func TestFailures(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestNoWayToTheService: there was no connection that could break off.
+func TestNoWayToTheService(t *testing.T) {
+	t.Parallel()
+	err := &url.Error{Op: "Post", URL: "https://hooks.example.com", Err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ENETUNREACH}}
+	wantError(t, unreachable(t.Context(), err, time.Second), false, 0, "the service cannot be reached")
 }
 
 func wantError(t *testing.T, err error, permanent bool, retryAfter time.Duration, want string) {

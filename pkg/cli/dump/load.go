@@ -154,7 +154,7 @@ func unfold(manifests []*entry, raw []byte, where string) ([]*entry, error) {
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
-		return nil, terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: %w", where, err), "")
+		return nil, terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: %w", where, wrongType(err)), "")
 	}
 	gv, err := schema.ParseGroupVersion(head.APIVersion)
 	switch {
@@ -174,6 +174,18 @@ func unfold(manifests []*entry, raw []byte, where string) ([]*entry, error) {
 		uid: head.Metadata.UID, resourceVersion: head.Metadata.ResourceVersion, created: head.Metadata.CreationTimestamp,
 		labels: head.Metadata.Labels, where: where,
 	}), nil
+}
+
+// wrongType says of which type a value is that should be of another.
+func wrongType(err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case wrong.Field == "":
+		return fmt.Errorf("it is a JSON %s, not a map of fields", wrong.Value)
+	}
+	return fmt.Errorf("%s has the wrong type: it is a JSON %s", wrong.Field, wrong.Value)
 }
 
 // unfoldItems adds the items of a list, to which the list gives its apiVersion and kind.

@@ -19,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // printCleaners prints a Cleaner for each kind and type of what was found. Each only reports.
@@ -30,6 +31,13 @@ func (j *job) printCleaners(r *Result) {
 	fmt.Fprintf(j.Out, "# Cleaners that look for what %s scan found on %s. They only report.\n", terminal.Program, j.Now().UTC().Format("2006-01-02"))
 	fmt.Fprintf(j.Out, "# Try them:   %s preview -f cleaner.yaml\n# Use them:   kubectl create -f cleaner.yaml   (unlike apply, it changes no Cleaner that has the same name)\n", terminal.Program)
 	fmt.Fprint(j.Out, "# To have one delete, set action: Delete and a blastRadiusLimit; finding.forSeconds lets an object be found for a while first.\n")
+	if r.Partial {
+		fmt.Fprint(j.Out, "# This is partial: the scan was stopped before its end.\n")
+	}
+	if j.HasReferences() {
+		fmt.Fprint(j.Out, "# The operator does not know the file of --references: without it, these Cleaners also find what only its references use.\n"+
+			"# First put it into the ConfigMap "+survey.DeclaredIn+" of the operator's namespace, with the key references.yaml.\n")
+	}
 	resources := map[string]int{}
 	for _, g := range groups {
 		resources[g.typ()+g.of[0].Of.Kind.Resource]++

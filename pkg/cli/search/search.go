@@ -68,6 +68,9 @@ func (o *Flags) BindAll(flags *pflag.FlagSet) {
 	o.Bind(flags)
 }
 
+// HasReferences reports whether files say which fields name other objects. The operator does not have them.
+func (o *Flags) HasReferences() bool { return len(o.references) > 0 }
+
 // Reading is one reading of a cluster, or of manifests.
 type Reading struct {
 	Options  *Flags
