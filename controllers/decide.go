@@ -141,7 +141,7 @@ func (r *CleanerReconciler) planned(cleaner *v1alpha1.Cleaner, plan *schedule.Sc
 	switch {
 	case status.NextScheduleTime == nil && status.ObservedGeneration == 0: // never seen before
 		return plan.Next(cleaner.CreationTimestamp.Time)
-	case status.NextScheduleTime == nil: // suspended or not valid until now: what passed meanwhile is not made up for
+	case status.NextScheduleTime == nil: // suspended or not valid until now: no run takes place for that time
 		return plan.Plan(time.Time{}, now)
 	case status.ObservedGeneration != cleaner.Generation: // edited: the new schedule counts, but what was due stays due
 		kept, anew := plan.Plan(status.NextScheduleTime.Time, now), plan.Next(now)

@@ -95,9 +95,9 @@ func (o *operator) knows(namespace string) {
 }
 
 const (
-	toResume  = "hint: to let acting go on: kubectl cleaner resume\n"
+	toResume  = "hint: to let Cleaners act again: kubectl cleaner resume\n"
 	whatStops = "all acting is stopped: the operator has seen it\n" +
-		"each run finishes the objects in hand, at most 16; Cleaners go on to run, and only report: kubectl get cleaners shows Scan for each\n" + toResume
+		"each run finishes the objects in hand, at most 16; Cleaners still run, but only report: kubectl get cleaners shows Scan for each\n" + toResume
 	whatActs        = "the next run of each Cleaner acts; runs that were stopped are not repeated\nhint: to run one now: kubectl cleaner run NAME\n"
 	unseen          = "note: whether the operator knows of it could not be seen: "
 	ifItRuns        = "; it counts if NS is the operator's namespace (--operator-namespace)\n" + toResume

@@ -66,8 +66,8 @@ func TestSuspendAndResumeOne(t *testing.T) {
 	isSuspended(true)
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = "all acting is stopped (incident 7)" })
 	s.wants(s.call(t.Context(), o.examines(metav1.ConditionTrue, "Valid"), "resume", c.Name), codes.ExitDone, "",
-		"cleaner \"unused-NS\" is not suspended any more: it runs when it is due; what was due meanwhile is not made up for\n"+
-			"note: Cleaners only report now, because all acting is stopped (incident 7); to let acting go on: kubectl cleaner resume, without a name\n"+fluxTakesItBack)
+		"cleaner \"unused-NS\" is not suspended any more: it runs when it is due; runs that were due in the meantime do not take place\n"+
+			"note: Cleaners only report now, because all acting is stopped (incident 7); to let Cleaners act again: kubectl cleaner resume, without a name\n"+fluxTakesItBack)
 	isSuspended(false)
 	o.status(func(c *v1alpha1.Cleaner) {
 		c.Status.DryRunReason = ""

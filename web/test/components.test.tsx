@@ -154,7 +154,7 @@ describe('Preview', () => {
 const answers = (event: string, data: unknown) => vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
 
 describe('a Preview of what must be found so for some time', () => {
-  const notes = '1 of 5 objects matches; 1 would be deleted later. A run waits until an object was found so in every run for 14d';
+  const notes = '1 of 5 objects matches; 1 would be deleted later. An object counts only if every run of the last 14d found it';
   const result = { action: 'Delete', considered: 5, matched: 1, wouldAct: 1, leftAlone: 0, objects: [] };
   it('does not say that a run now deletes it', async () => {
     const fetched = answers('result', { cleaners: [result], notes });

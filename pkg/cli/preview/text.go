@@ -184,7 +184,7 @@ func patience(found *run.Preview) (text string) {
 		text += fmt.Sprintf(". A run waits until an object has matched %d times in a row (occurrenceThreshold)", found.Threshold)
 	}
 	if found.ForSeconds > 0 {
-		text += fmt.Sprintf(". A run waits until an object was found so in every run for %s, and at least in %d (forSeconds)",
+		text += fmt.Sprintf(". An object counts only if every run of the last %s found it, and at least %d runs (forSeconds)",
 			duration.HumanDuration(time.Duration(found.ForSeconds)*time.Second), v1alpha1.MinFindingRuns)
 	}
 	return text

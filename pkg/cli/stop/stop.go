@@ -123,7 +123,7 @@ func (o *options) stop(ctx context.Context) error {
 		fmt.Fprintln(o.ErrOut, "all acting is stopped: the operator has seen it")
 		fmt.Fprintln(
 			o.ErrOut,
-			"each run finishes the objects in hand, at most 16; Cleaners go on to run, and only report: kubectl get cleaners shows Scan for each",
+			"each run finishes the objects in hand, at most 16; Cleaners still run, but only report: kubectl get cleaners shows Scan for each",
 		)
 	} else {
 		o.Note(
@@ -177,7 +177,7 @@ func (o *options) annotated(
 const maxReason = 1024
 
 func (o *options) hintResume() {
-	fmt.Fprintf(o.ErrOut, "%s to let acting go on: %s resume\n", o.Paint(o.ErrOut).Bold("hint:"), terminal.Program)
+	fmt.Fprintf(o.ErrOut, "%s to let Cleaners act again: %s resume\n", o.Paint(o.ErrOut).Bold("hint:"), terminal.Program)
 }
 
 func (o *options) resume(ctx context.Context) error {

@@ -190,13 +190,13 @@ func (o *options) reportResumed(cleaner *v1alpha1.Cleaner, already string) {
 	default:
 		fmt.Fprintf(
 			o.ErrOut,
-			"cleaner %q is not suspended any more: it runs when it is due; what was due meanwhile is not made up for\n",
+			"cleaner %q is not suspended any more: it runs when it is due; runs that were due in the meantime do not take place\n",
 			cleaner.Name,
 		)
 	}
 	if why := cluster.WhyOff(cleaner); why != "" {
 		o.Note(
-			"Cleaners only report now, because %s; to let acting go on: %s resume, without a name",
+			"Cleaners only report now, because %s; to let Cleaners act again: %s resume, without a name",
 			terminal.OneLine(why),
 			terminal.Program,
 		)
