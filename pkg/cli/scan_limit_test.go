@@ -34,9 +34,9 @@ func TestScanDoesNotFlood(t *testing.T) {
 	sums := regexp.MustCompile(`^3102 findings in .*: 3102 Unused. Deleting what may be deleted would free 3102 objects.\n`)
 	got := scan()
 	if want := `TYPE     KIND        NAMESPACE   NAME            AGE   WHY
-Unused   ConfigMap   shop        3,001 objects   -     none of 21 kinds names it
-Unused   ConfigMap   web         50 objects      -     none of 21 kinds names it
-Unused   Secret      shop        51 objects      -     none of 30 kinds names it
+Unused   ConfigMap   shop        3,001 objects   -     none of 25 kinds names it
+Unused   ConfigMap   web         50 objects      -     none of 25 kinds names it
+Unused   Secret      shop        51 objects      -     none of 34 kinds names it
 `; got.out != want || !sums.MatchString(got.errOut) || !strings.Contains(got.errOut, "\n"+sharedNote) {
 		t.Errorf("got\n%s%s", got.out, got.errOut)
 	}
@@ -87,11 +87,11 @@ func TestScanOfManyAlike(t *testing.T) {
 	age := regexp.MustCompile(`\d+y`)
 	for flags, want := range map[string][]string{
 		"": {
-			"11 objects   AGE to AGE   none of 21 kinds names it (Helm release shop/a)", "12 objects   AGE to AGE   none of 21 kinds names it (Helm release shop/b)",
-			"c0           AGE          none of 21 kinds names it (Helm release shop/c)", "c1 ", "c2 ", "c3 ", "c4 ",
+			"11 objects   AGE to AGE   none of 25 kinds names it (Helm release shop/a)", "12 objects   AGE to AGE   none of 25 kinds names it (Helm release shop/b)",
+			"c0           AGE          none of 25 kinds names it (Helm release shop/c)", "c1 ", "c2 ", "c3 ", "c4 ",
 			"c5 ", "c6 ", "c7 ", "c8 ", "c9 ",
 		},
-		"--limit 1": {"11 objects   AGE to AGE   none of 21 kinds names it (Helm release shop/a)", "... 22 more ConfigMaps in shop: "},
+		"--limit 1": {"11 objects   AGE to AGE   none of 25 kinds names it (Helm release shop/a)", "... 22 more ConfigMaps in shop: "},
 	} {
 		got := call(t.Context(), t, manifests.String(), nil, append([]string{"scan", "--from", "-", "--complete"}, strings.Fields(flags)...)...)
 		lines := strings.Split(age.ReplaceAllString(strings.TrimSpace(got.out), "AGE"), "\n")[1:]

@@ -93,9 +93,9 @@ func TestCountsOfManifestsWithUnknownGroups(t *testing.T) {
 	}
 	manifests := object("v1", "ConfigMap") + object("a.example.com/v1", "Widget") + object("b.example.com/v1", "Gadget")
 	for name, test := range map[string]struct{ args, says, hint string }{
-		"whole":   {"scan --complete", "in 21 of at least 23 kinds", "CustomResourceDefinitions of these groups"},
-		"why":     {"why cm/shop/a --complete", "in 21 of at least 23 kinds", "CustomResourceDefinitions of these groups"},
-		"in part": {"scan", "1 of at least 23 kinds that can name it could be read, in one namespace only", "dump all namespaces (-A)"},
+		"whole":   {"scan --complete", "in 25 of at least 27 kinds", "CustomResourceDefinitions of these groups"},
+		"why":     {"why cm/shop/a --complete", "in 25 of at least 27 kinds", "CustomResourceDefinitions of these groups"},
+		"in part": {"scan", "1 of at least 27 kinds that can name it could be read, in one namespace only", "dump all namespaces (-A)"},
 		"no kind": {"scan --kind Service", "Nothing is known: the manifests hold no object of a kind that the scan looks for.\n", "give --complete"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,9 +118,9 @@ func TestScanOfManifestsWithoutKnownKinds(t *testing.T) {
 	const account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a, namespace: shop, uid: a}\n"
 	for name, test := range map[string]struct{ manifests, args, says string }{
 		"complete":       {event, "--complete", "No findings in the manifests: there is no object of the 65 kinds that could be read.\n"},
-		"in a namespace": {event, "--complete -n shop", "No findings in namespace shop: there is no object of the 42 kinds that could be read.\n"},
+		"in a namespace": {event, "--complete -n shop", "No findings in namespace shop: there is no object of the 46 kinds that could be read.\n"},
 		"in part":        {event, "-n shop", "Nothing is known: the manifests hold no object of a kind that the scan looks for in namespace shop.\n"},
-		"no user read":   {account, "", "no user found: none of 17 kinds that can name it could be read; not readable: "},
+		"no user read":   {account, "", "no user found: none of 20 kinds that can name it could be read; not readable: "},
 		"no object":      {"# nothing\n", "", "error: there is no object in the standard input\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestScanOfANamespaceThatManifestsDoNotHold(t *testing.T) {
 			other + namespace, "", codes.ExitError,
 			"error: the manifests hold objects of namespace shop only, and nothing of \"web\"\nhint: add the manifests of that namespace; if it holds nothing, give --complete",
 		},
-		"it is empty": {other + namespace, "--complete", codes.ExitDone, "No findings in 1 object of 42 kinds"},
+		"it is empty": {other + namespace, "--complete", codes.ExitDone, "No findings in 1 object of 46 kinds"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := call(t.Context(), t, test.manifests, nil, append([]string{"scan", "--from", "-", "-n", "web"}, strings.Fields(test.args)...)...)

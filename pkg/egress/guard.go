@@ -137,13 +137,12 @@ func (g Guard) Proxied(ctx context.Context, host string) error {
 	if err := g.Allowed.CheckName(host); err != nil {
 		return err
 	}
-	// The proxy may know a Service that cannot be looked up here.
-	if in := ServiceNamespace(name); g.Namespace != "" && in != "" && in != g.Namespace && !g.Allowed[name] {
-		return ErrPrivate
-	}
 	found, err := g.Addresses(ctx, host)
-	if err != nil {
-		return nil //nolint:nilerr // where a proxy is needed, names of the internet are often not known
+	if err != nil { // where a proxy is needed, names of the internet are often not known; it may know a Service all the same
+		if in := ServiceNamespace(name); g.Namespace != "" && in != "" && in != g.Namespace && !g.Allowed[name] {
+			return ErrPrivate
+		}
+		return nil
 	}
 	check, err := g.Host(ctx, host)
 	if err != nil {

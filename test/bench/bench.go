@@ -31,6 +31,8 @@ type settings struct {
 	profiles string         // a directory; empty is no profiles
 	picture  string         // a file for the picture; empty is none
 	kor      string         // the program kor; empty is none
+	// k8sCleaner is the manager of k8s-cleaner; empty is none.
+	k8sCleaner string
 }
 
 // sample is one measurement of a variant.
@@ -122,7 +124,7 @@ type trial struct {
 }
 
 func (t *trial) chosen() []variant {
-	all := slices.Concat(variants(), peers(t.kor))
+	all := slices.Concat(variants(), peers(t.kor, t.k8sCleaner))
 	floors := map[string]bool{floorName: true}
 	for _, v := range all {
 		if t.wants(v) {
@@ -184,6 +186,9 @@ func (t *trial) measureOne(ctx context.Context, v variant) (sample, error) {
 		if err := v.prepare(ctx, t.server.client); err != nil {
 			return sample{}, err
 		}
+	}
+	if v.controller != "" {
+		return t.measureController(ctx, v.controller)
 	}
 	if t.before != nil {
 		if err := t.before(ctx); err != nil {

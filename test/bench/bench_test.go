@@ -108,9 +108,9 @@ func TestFromEnvironment(t *testing.T) {
 	if err != nil || s.load != (load{2000, 2000}) || s.rounds != defaultRounds || !s.only.MatchString("CEL, per Pod") {
 		t.Errorf("got %+v, %v", s, err)
 	}
-	environment = map[string]string{"BENCH_PODS": "many", "BENCH_ROUNDS": "0", "BENCH_ONLY": "(", peerKor: "/no/kor"}
+	environment = map[string]string{"BENCH_PODS": "many", "BENCH_ROUNDS": "0", "BENCH_ONLY": "(", peerKor: "/no/kor", peerK8sCleaner: "/no/manager"}
 	_, err = fromEnvironment(func(name string) string { return environment[name] })
-	for _, want := range []string{`BENCH_PODS is "many"`, `BENCH_ROUNDS is "0"`, "BENCH_ONLY: ", peerKor + ": "} {
+	for _, want := range []string{`BENCH_PODS is "many"`, `BENCH_ROUNDS is "0"`, "BENCH_ONLY: ", peerKor + ": ", peerK8sCleaner + ": "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %s", err, want)
 		}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -139,8 +138,7 @@ func peakOfScan(
 	if err := pause(ctx, settle); err != nil {
 		return memory{}, err
 	}
-	// What it took before, its start above all, is forgotten: proc(5), clear_refs.
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0); err != nil {
+	if err := forgetPeak(pid); err != nil {
 		return memory{}, err
 	}
 	family := watchFamily(pid)

@@ -101,6 +101,16 @@ func fromEnvironment(getenv func(string) string) (settings, error) {
 		}
 		return n
 	}
+	program := func(name string) string {
+		path := getenv(name)
+		if path == "" {
+			return ""
+		}
+		if _, err := exec.LookPath(path); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		}
+		return path
+	}
 	var s settings
 	s.load.Pods = number("BENCH_PODS", defaultObjects)
 	s.load.ConfigMaps = number("BENCH_CONFIGMAPS", s.load.Pods)
@@ -108,11 +118,7 @@ func fromEnvironment(getenv func(string) string) (settings, error) {
 	s.rounds = number("BENCH_ROUNDS", defaultRounds)
 	s.profiles = getenv("BENCH_PROFILES")
 	s.picture = getenv("BENCH_SVG")
-	if s.kor = getenv(peerKor); s.kor != "" {
-		if _, err := exec.LookPath(s.kor); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", peerKor, err))
-		}
-	}
+	s.kor, s.k8sCleaner = program(peerKor), program(peerK8sCleaner)
 	if text := getenv("BENCH_ONLY"); text != "" {
 		var err error
 		if s.only, err = regexp.Compile(text); err != nil {

@@ -87,13 +87,13 @@ func (m *managed) reconciled(ctx context.Context, n int) (time.Duration, error) 
 			return time.Since(m.started), nil
 		}
 	}
+	return 0, fmt.Errorf("after %s the manager has not reconciled %d Cleaners:\n%s", managerPatience, n, m.logged())
+}
+
+// logged is the end of its log.
+func (m *managed) logged() []byte {
 	text, _ := os.ReadFile(m.log.Name())
-	return 0, fmt.Errorf(
-		"after %s the manager has not reconciled %d Cleaners:\n%s",
-		managerPatience,
-		n,
-		text[max(0, len(text)-4000):],
-	)
+	return text[max(0, len(text)-4000):]
 }
 
 // read reads the metrics.

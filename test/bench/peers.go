@@ -24,15 +24,23 @@ type peer struct {
 }
 
 // peers are the variants that other programs carry out. Empty when none is given.
-func peers(kor string) []variant {
-	if kor == "" {
-		return nil
+func peers(kor, k8sCleaner string) (all []variant) {
+	if kor != "" {
+		all = append(all, variant{
+			name:   "kor: unused ConfigMaps",
+			peer:   &peer{path: kor, args: []string{"configmap", "--output", "json"}, check: checkKor},
+			proves: "The same search by kor, with its defaults: compare it with the row of orphaned ConfigMaps.",
+		})
 	}
-	return []variant{{
-		name:   "kor: unused ConfigMaps",
-		peer:   &peer{path: kor, args: []string{"configmap", "--output", "json"}, check: checkKor},
-		proves: "The same search by kor, with its defaults: compare it with the row of orphaned ConfigMaps.",
-	}}
+	if k8sCleaner != "" {
+		all = append(all, variant{
+			name:       "k8s-cleaner: Lua, per Pod",
+			controller: k8sCleaner,
+			proves: "A Scan by k8s-cleaner, with the script of the row Lua, per Pod: the time from when it was due until its " +
+				"Report is there.",
+		})
+	}
+	return all
 }
 
 // checkKor says what is wrong with the ConfigMaps of the load that kor calls unused. For kor, a Pod that has ended uses

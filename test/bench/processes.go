@@ -161,6 +161,12 @@ func memoryOf(pid int) (process, error) {
 	return p, nil
 }
 
+// forgetPeak lets the peak of a process's memory count from now on. What it took before, its start above all, is
+// forgotten: proc(5), clear_refs.
+func forgetPeak(pid int) error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
+}
+
 func kibibytes(value string) int64 {
 	n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
 	return n << 10

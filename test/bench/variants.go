@@ -49,6 +49,8 @@ type variant struct {
 	stream int
 	// peer is the program of another project that does the work. Nil is this one.
 	peer *peer
+	// controller is the path of another project's program that goes on until it is stopped, as peer ends by itself.
+	controller string
 }
 
 const (
