@@ -67,16 +67,14 @@ func (r *CleanerReconciler) recall(
 	if memory.outdated && mayLack(cleaner, stamp) {
 		stamp = v1alpha1.Stamp(cleaner.Generation, editedMeanwhile)
 	}
-	if isLost := cleaner.LostFields(stamp); isLost || forgotten || memory.outdated {
-		switch live, err := r.Journal.Cleaner(ctx, cleaner.Name, cleaner.UID); {
-		case err != nil:
+	isLost := cleaner.LostFields(stamp)
+	if isLost || forgotten || memory.outdated {
+		if err := r.isLive(ctx, cleaner); err != nil {
 			return "", err
-		case live == nil || live.Spec.Hash() != cleaner.Spec.Hash() ||
-			live.Status.ObservedSpec != cleaner.Status.ObservedSpec:
-			return "", errBehind
-		case isLost:
-			lost = "It does not run: " + v1alpha1.LostFieldsWords + "."
 		}
+	}
+	if isLost {
+		lost = "It does not run: " + v1alpha1.LostFieldsWords + "."
 	}
 	if forgotten {
 		forgiveLostStatus(cleaner)
@@ -87,13 +85,24 @@ func (r *CleanerReconciler) recall(
 	return lost, nil
 }
 
+// isLive returns errBehind when the Cleaner is not as the API server has it.
+func (r *CleanerReconciler) isLive(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+	live, err := r.Journal.Cleaner(ctx, cleaner.Name, cleaner.UID)
+	if err == nil && (live == nil || live.Spec.Hash() != cleaner.Spec.Hash() ||
+		live.Status.ObservedSpec != cleaner.Status.ObservedSpec) {
+		return errBehind
+	}
+	return err
+}
+
 // editedMeanwhile is in the stamp of a spec of which nobody knows what its author wrote: it is no spec's hash.
 const editedMeanwhile = "edited-while-fields-were-dropped"
 
 // mayLack reports whether a Cleaner that may act was edited or created while the API server dropped fields, since the
 // stamp was made.
 func mayLack(cleaner *v1alpha1.Cleaner, stamp string) bool {
-	return cleaner.EffectiveAction() != v1alpha1.ActionScan && !strings.HasPrefix(stamp, v1alpha1.Stamp(cleaner.Generation, ""))
+	return cleaner.EffectiveAction() != v1alpha1.ActionScan &&
+		!strings.HasPrefix(stamp, v1alpha1.Stamp(cleaner.Generation, ""))
 }
 
 // lastStamp is the stamp of the spec as it was seen last. Forgotten is true of a Cleaner that was seen before and has

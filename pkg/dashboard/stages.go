@@ -162,7 +162,8 @@ func secondsOf(took *time.Duration) *int64 {
 	return ptr.To(int64(took.Seconds()))
 }
 
-// deliveryOf is how the notifications are. It is false when there are none. A record does not say when they were delivered.
+// deliveryOf is how the notifications are. It is false when there are none. A record does not say when they were
+// delivered.
 func deliveryOf(all []v1alpha1.NotificationStatus) (Stage, bool) {
 	delivery := Stage{Name: "Notified", State: stageDone}
 	delivered := 0

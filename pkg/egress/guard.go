@@ -138,7 +138,7 @@ func (g Guard) Proxied(ctx context.Context, host string) error {
 		return err
 	}
 	found, err := g.Addresses(ctx, host)
-	if err != nil { // where a proxy is needed, names of the internet are often not known; it may know a Service all the same
+	if err != nil { // where a proxy is needed, names of the internet are often not known; but it may know a Service
 		if in := ServiceNamespace(name); g.Namespace != "" && in != "" && in != g.Namespace && !g.Allowed[name] {
 			return ErrPrivate
 		}

@@ -33,8 +33,8 @@ func (t *Table) Edges(o object.Object, each func(Edge)) {
 	t.read(o, each, nil)
 }
 
-// read is Edges, and passes to text what Pods are given as text, and what could be a name in a custom resource. At is where
-// the text stands in the object, which may have variables in it.
+// read is Edges, and passes to text what Pods are given as text, and what could be a name in a custom resource. At is
+// where the text stands in the object, which may have variables in it.
 func (t *Table) read(o object.Object, each func(Edge), text func(at, text object.JSON)) {
 	s := t.sources[o.Kind.GroupKind()]
 	if s == nil {

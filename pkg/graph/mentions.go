@@ -44,8 +44,8 @@ type mentions struct {
 	bytes    int64
 }
 
-// textIn are what Pods are given as text, below the path of a container: also the commands, the hosts and the headers of
-// its hooks and probes.
+// textIn are what Pods are given as text, below the path of a container: also the commands, the hosts and the headers
+// of its hooks and probes.
 var textIn = []string{
 	"args[]", "command[]", "env[].value", "lifecycle.*.exec.command[]",
 	"livenessProbe.exec.command[]", "readinessProbe.exec.command[]", "startupProbe.exec.command[]",

@@ -27,8 +27,8 @@ func isRepeated(key object.Key) bool {
 }
 
 // eachNameIn is EachName for a text of an object, and visits the names of RBAC objects as well. A custom resource may
-// name an object and its key: login.tls.crt, or one of the other namespaces that stand in it. It leaves out the object's
-// own name, which shows no use.
+// name an object and its key: login.tls.crt, or one of the other namespaces that stand in it. It leaves out the
+// object's own name, which shows no use.
 func eachNameIn(o *object.Parts, others []string, text object.JSON, visit func(namespace string, word []byte)) {
 	own, hasKeys := ownName(o), isCustom(o.Kind.Group)
 	each := func(namespace string, word []byte) {
@@ -52,30 +52,33 @@ const maxOthers = 16
 
 // otherNamespaces are those that stand in a custom resource, in fields such as namespace and configNamespace.
 func otherNamespaces(o *object.Parts) (others []string) {
-	var look func(value object.JSON)
-	look = func(value object.JSON) {
-		switch value.Type() {
-		case object.Map:
-			for name, field := range value.Fields() {
-				if text := field.Text(); field.Type() == object.String && isNamespaceField(name.String()) &&
-					text != "" && text != o.Namespace && !slices.Contains(others, text) {
-					others = append(others, text)
-				}
-				look(field)
-			}
-		case object.List:
-			for element := range value.Elements() {
-				look(element)
-			}
-		}
-	}
 	for name, value := range object.JSON(o.Raw).Fields() {
 		if !name.Is("metadata") {
-			look(value)
+			others = addNamespaces(others, o.Namespace, value)
 		}
 	}
 	if len(others) > maxOthers {
 		return []string{""}
+	}
+	return others
+}
+
+// addNamespaces adds those that stand in a value, without the object's own.
+func addNamespaces(others []string, own string, value object.JSON) []string {
+	switch value.Type() {
+	case object.Map:
+		for name, field := range value.Fields() {
+			if isNamespaceField(name.String()) && field.Type() == object.String {
+				if text := field.Text(); text != "" && text != own && !slices.Contains(others, text) {
+					others = append(others, text)
+				}
+			}
+			others = addNamespaces(others, own, field)
+		}
+	case object.List:
+		for element := range value.Elements() {
+			others = addNamespaces(others, own, element)
+		}
 	}
 	return others
 }

@@ -39,7 +39,8 @@ func (e *DeclaredError) What() string {
 	return "the references declared in ConfigMap " + e.Namespace + "/" + DeclaredIn
 }
 
-// UnreadNote is what to say to somebody who may not read the references that users declared in the operator's namespace.
+// UnreadNote is what to say to somebody who may not read the references that users declared in the operator's
+// namespace.
 func UnreadNote(namespace string) string {
 	return "whether ConfigMap " + namespace + "/" + DeclaredIn +
 		" declares more references is not known: you may not read it"

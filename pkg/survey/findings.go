@@ -49,8 +49,9 @@ type findingKey struct {
 	typ v1alpha1.FindingType
 }
 
-// For finds what the Cleaner's selectors ask for. It sets what the options say of findings, and their Namespace. counts are those of
-// earlier runs. The memory is charged with all that is read while that lasts, and then only with what was found.
+// For finds what the Cleaner's selectors ask for. It sets what the options say of findings, and their Namespace. counts
+// are those of earlier runs. The memory is charged with all that is read while that lasts, and then only with what was
+// found.
 func For(
 	ctx context.Context,
 	reader *selector.Reader,
@@ -79,7 +80,12 @@ func For(
 	return found, nil
 }
 
-func newFindings(cleaner *v1alpha1.Cleaner, all iter.Seq[*finding.Finding], counts guard.Counts, now time.Time) *Findings {
+func newFindings(
+	cleaner *v1alpha1.Cleaner,
+	all iter.Seq[*finding.Finding],
+	counts guard.Counts,
+	now time.Time,
+) *Findings {
 	f := &Findings{
 		selectors: cleaner.Spec.ResourcePolicySet.ResourceSelectors, counts: counts, now: now,
 		found: map[findingKey]*finding.Finding{}, known: map[findingKey]bool{},

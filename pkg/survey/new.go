@@ -90,7 +90,8 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 	}
 	finder := finding.New(finding.Options{
 		Table: table, Served: catalog.Kinds, Unserved: unserved, Wanted: options.Wanted, WithUsers: options.WithUsers,
-		Now: options.Now, Namespace: options.Namespace, OnlyOf: options.OnlyOf, Include: options.Include, Watched: options.Watched,
+		Now: options.Now, Namespace: options.Namespace, OnlyOf: options.OnlyOf, Include: options.Include,
+		Watched:     options.Watched,
 		EachDialect: options.EachDialect,
 	})
 	if undeclared != nil {

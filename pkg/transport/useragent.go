@@ -22,9 +22,9 @@ func ForCleaner(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, cleanerKey{}, name)
 }
 
-// NameCleaners is for the API server's audit log and metrics to distinguish the requests of one Cleaner from those of another: the
-// User-Agent of a run's requests is like kubecleaner/v1.2.3 (cleaner/unused-configmaps). All runs share the connections
-// of next.
+// NameCleaners is for the API server's audit log and metrics to distinguish the requests of one Cleaner from those of
+// another: the User-Agent of a run's requests is like kubecleaner/v1.2.3 (cleaner/unused-configmaps). All runs share
+// the connections of next.
 func NameCleaners(next http.RoundTripper) http.RoundTripper { return nameCleaners{next} }
 
 type nameCleaners struct{ next http.RoundTripper }

@@ -21,8 +21,8 @@ import (
 type server struct {
 	client rest.Interface
 	pid    int
-	// own is how many bytes the API server allocates to report its metrics, and profile the CPU time in which it reports on
-	// its heap.
+	// own is how many bytes the API server allocates to report its metrics, and profile the CPU time in which it reports
+	// on its heap.
 	own     float64
 	profile time.Duration
 }

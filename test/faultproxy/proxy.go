@@ -104,8 +104,8 @@ func (p *Proxy) Handle(rule func(*Call) Fault) {
 	p.rule = rule
 }
 
-// Watch is called for each change of one object that is passed on to the API server: tampered is true when a fault passed
-// it on, so that whoever sent it may not have got the answer.
+// Watch is called for each change of one object that is passed on to the API server: tampered is true when a fault
+// passed it on, so that whoever sent it may not have got the answer.
 func (p *Proxy) Watch(watch func(c *Call, tampered bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

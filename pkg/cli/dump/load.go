@@ -154,7 +154,8 @@ func unfold(manifests []*entry, raw []byte, where string) ([]*entry, error) {
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
-		return nil, terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: %w", where, wrongType(err)), "")
+		err = fmt.Errorf("%s: this is no Kubernetes object: %w", where, wrongType(err))
+		return nil, terminal.Fail(codes.DumpWrong, err, "")
 	}
 	gv, err := schema.ParseGroupVersion(head.APIVersion)
 	switch {

@@ -20,8 +20,8 @@ import (
 // deletes reports whether the source of a Cleaner deletes or changes objects.
 func (d *draft) deletes() bool { return d.action != v1alpha1.ActionScan }
 
-// reportDifferences says once what KubeCleaner does in another way than the tool, where that concerns a Cleaner that was
-// written.
+// reportDifferences says once what KubeCleaner does in another way than the tool, where that concerns a Cleaner that
+// was written.
 func (j *job) reportDifferences(from source, written []*draft) {
 	acting := slices.DeleteFunc(slices.Clone(written), func(d *draft) bool { return !d.deletes() })
 	if len(acting) > 0 {

@@ -24,8 +24,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// preview previews one Cleaner. What goes wrong with it is reported and decides how the command exits; an error ends the
-// command.
+// preview previews one Cleaner. What goes wrong with it is reported and decides how the command exits; an error ends
+// the command.
 func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if j.dump != nil {
 		j.dump.Partial = cleaner.HasFindings() && !j.complete // a kind of which it holds nothing may use anything

@@ -190,8 +190,8 @@ func (l *live) takeBack() {
 	l.shown, l.rows, l.beyond = nil, 0, beyond{}
 }
 
-// reportRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold
-// any more.
+// reportRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not
+// hold any more.
 func (j *job) reportRest(l *live, found *run.Preview) {
 	if !j.printsTable() {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// reportMissing says in one line which kinds are missing from the manifests of --from: what would become of their objects
-// is not known, nor whether they use others.
+// reportMissing says in one line which kinds are missing from the manifests of --from: what would become of their
+// objects is not known, nor whether they use others.
 func (j *job) reportMissing(ctx context.Context) {
 	if j.dump == nil || j.complete {
 		return

@@ -109,7 +109,8 @@ func (j *job) checkNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// readCleaners reads Cleaners from files as lint does, those that have no error. What is wrong with the others is reported.
+// readCleaners reads Cleaners from files as lint does, those that have no error. What is wrong with the others is
+// reported.
 func (j *job) readCleaners(ctx context.Context) ([]*v1alpha1.Cleaner, error) {
 	sources, err := manifest.Read(j.Session, j.files)
 	if err != nil {

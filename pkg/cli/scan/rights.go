@@ -30,8 +30,8 @@ const (
 // absentHint is what to do when the manifests hold nothing of some kinds.
 const absentHint = "if the cluster has none of them either, give --complete"
 
-// reportUnread reports people what could not be read, and how to come by the right to read it. It returns how the command
-// exits then.
+// reportUnread reports people what could not be read, and how to come by the right to read it. It returns how the
+// command exits then.
 func (j *job) reportUnread(r *Result) error {
 	unread := r.allUnread()
 	if len(unread) == 0 {
@@ -71,8 +71,8 @@ func (j *job) reportUnread(r *Result) error {
 	return f
 }
 
-// reportFailed reports which lists could not be read for another reason than that nobody may, or that the manifests hold
-// nothing of the kind. It returns how many kinds they hold nothing of.
+// reportFailed reports which lists could not be read for another reason than that nobody may, or that the manifests
+// hold nothing of the kind. It returns how many kinds they hold nothing of.
 func (j *job) reportFailed(unread []search.Unread) (absent int) {
 	var causes []string
 	failed := map[string][]search.Unread{} // by their cause: one that many have is reported once
