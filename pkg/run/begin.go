@@ -53,15 +53,16 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 	if err != nil {
 		return nil, err
 	}
+	shown := shownAs(cleaner, request.Nominal)
 	spec := v1alpha1.CleanerRunSpec{
 		Cleaner:           cleaner.Name,
 		CleanerUID:        cleaner.UID,
 		CleanerGeneration: cleaner.Generation,
 		NominalTime:       metav1.NewTime(request.Nominal),
 		Trigger:           triggerOf(cleaner, request),
-		Plan:              planFor(cleaner, request.Nominal),
+		Plan:              shown.Plan.DeepCopy(),
 		CleanerSpecHash:   cleaner.Spec.Hash(),
-		RunRequest:        answered(cleaner, request.Nominal),
+		RunRequest:        shown.RunRequest,
 		Action:            cleaner.EffectiveAction(),
 		ServiceAccountRef: cleaner.Spec.ServiceAccountRef,
 	}
@@ -91,30 +92,20 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 	return b, nil
 }
 
-// answered is the request that the run of a nominal time answers, as the Cleaner's status says. Empty if it answers
-// none.
-func answered(cleaner *v1alpha1.Cleaner, nominal time.Time) string {
+// shownAs is what the Cleaner's status says of the run of a nominal time. It is empty if the status shows no such run.
+func shownAs(cleaner *v1alpha1.Cleaner, nominal time.Time) *v1alpha1.ActiveRun {
 	if active := cleaner.Status.ActiveRun; active != nil && active.NominalTime.Time.Equal(nominal) {
-		return active.RunRequest
+		return active
 	}
-	return ""
+	return &v1alpha1.ActiveRun{}
 }
 
 // triggerOf is what started the run. Who submits it does not know of approvals.
 func triggerOf(cleaner *v1alpha1.Cleaner, request Request) v1alpha1.RunTrigger {
-	if planFor(cleaner, request.Nominal) != nil {
+	if shownAs(cleaner, request.Nominal).Plan != nil {
 		return v1alpha1.TriggerApproval
 	}
 	return request.Trigger
-}
-
-// planFor is the plan that the run of a nominal time carries out, as the Cleaner's status says. Nil if it carries out
-// none.
-func planFor(cleaner *v1alpha1.Cleaner, nominal time.Time) *v1alpha1.ApprovedPlan {
-	if active := cleaner.Status.ActiveRun; active != nil && active.NominalTime.Time.Equal(nominal) {
-		return active.Plan.DeepCopy()
-	}
-	return nil
 }
 
 // whyOff says why a run of the action is to be a Scan. What is not known yet is waited for; a run that acts asks again

@@ -98,23 +98,16 @@ func (v *view) whyIncomplete(cleaner *v1alpha1.Cleaner) error {
 	return v.unread
 }
 
-// tooManyUnjudged says that too many objects could not be judged: of all selectors together, or of one.
+// tooManyUnjudged says that too many objects could not be judged, of one selector or of all: they may share objects.
 func (v *view) tooManyUnjudged() error {
-	for i := range v.selections {
-		of := &v.selections[i]
-		if tooMany := guard.Unjudged(int64(len(of.NotEvaluated)), of.Considered); tooMany != nil {
-			return tooMany
+	most := int64(0)
+	for _, of := range v.selections {
+		if err := guard.Unjudged(int64(len(of.NotEvaluated)), of.Considered); err != nil {
+			return err
 		}
+		most = max(most, of.Considered)
 	}
-	return guard.Unjudged(int64(len(v.notEvaluated)), v.largest())
-}
-
-// largest is how many objects the selector considered that considered most: several may consider the same ones.
-func (v *view) largest() (most int64) {
-	for i := range v.selections {
-		most = max(most, v.selections[i].Considered)
-	}
-	return most
+	return guard.Unjudged(int64(len(v.notEvaluated)), most)
 }
 
 func labelsOf(metadata *metav1.ObjectMeta) labels.Set {
