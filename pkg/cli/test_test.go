@@ -75,7 +75,7 @@ func TestTestReportsAreWellFormed(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
 		t.Fatal(err)
 	}
-	if report.Passed != 8 || report.Failed != 15 || len(report.Directories) != 23 {
+	if report.Passed != 9 || report.Failed != 15 || len(report.Directories) != 24 {
 		t.Errorf("%d passed, %d failed of %d", report.Passed, report.Failed, len(report.Directories))
 	}
 }

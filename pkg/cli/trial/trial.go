@@ -8,6 +8,7 @@ package trial
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
@@ -52,7 +54,26 @@ func (t *trial) run(ctx context.Context) error {
 	if t.files.hasUpdated {
 		t.tryTransform(ctx)
 	}
+	t.noteProtected()
 	return nil
+}
+
+// noteProtected notes which objects match, and are left alone by a run all the same: of what they are themselves.
+func (t *trial) noteProtected() {
+	action := t.Cleaner.EffectiveAction()
+	if action == v1alpha1.ActionScan {
+		return
+	}
+	protection := guard.Protection{Namespaces: strings.Split(guard.DefaultProtectedNamespaces, ",")}
+	for _, o := range t.files.matching {
+		why, err := protection.Own(action, o.Object)
+		if err != nil {
+			why = err.Error()
+		}
+		if why != "" {
+			t.note(o, "a run would leave it alone: "+why)
+		}
+	}
 }
 
 // lookup finds what the selectors' findings ask for: all objects of the directory are the cluster. One that stands in
