@@ -64,7 +64,7 @@ func (r *CleanerReconciler) recall(
 	if err != nil {
 		return "", err
 	}
-	if memory.outdated && mayLack(cleaner, stamp) {
+	if memory.outdated && mayLack(cleaner, stamp, r.begun()) {
 		stamp = v1alpha1.Stamp(cleaner.Generation, editedMeanwhile)
 	}
 	isLost := cleaner.LostFields(stamp)
@@ -98,11 +98,17 @@ func (r *CleanerReconciler) isLive(ctx context.Context, cleaner *v1alpha1.Cleane
 // editedMeanwhile is in the stamp of a spec of which nobody knows what its author wrote: it is no spec's hash.
 const editedMeanwhile = "edited-while-fields-were-dropped"
 
-// mayLack reports whether a Cleaner that may act was edited or created while the API server dropped fields, since the
-// stamp was made.
-func mayLack(cleaner *v1alpha1.Cleaner, stamp string) bool {
-	return cleaner.EffectiveAction() != v1alpha1.ActionScan &&
-		!strings.HasPrefix(stamp, v1alpha1.Stamp(cleaner.Generation, ""))
+// mayLack reports whether a Cleaner that may act was edited or created while the API server dropped fields: since the
+// stamp was made or, without one, since this process looked first. One that was there before, as k8s-cleaner's are when
+// KubeCleaner takes them over, is as it was.
+func mayLack(cleaner *v1alpha1.Cleaner, stamp string, firstLook time.Time) bool {
+	switch {
+	case cleaner.EffectiveAction() == v1alpha1.ActionScan:
+		return false
+	case stamp == "":
+		return !cleaner.CreationTimestamp.Time.Before(firstLook.Truncate(time.Second))
+	}
+	return !strings.HasPrefix(stamp, v1alpha1.Stamp(cleaner.Generation, ""))
 }
 
 // lastStamp is the stamp of the spec as it was seen last. Forgotten is true of a Cleaner that was seen before and has

@@ -251,6 +251,18 @@ func TestCleanersThatWereEditedMeanwhile(t *testing.T) {
 	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
 }
 
+// TestCleanersThatWereThereBefore: those of k8s-cleaner go on when our CustomResourceDefinitions come after the operator.
+func TestCleanersThatWereThereBefore(t *testing.T) {
+	b := newBench(t)
+	b.install(true, ofK8sCleaner(t)...)
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	b.clock.SetTime(b.clock.Now().Add(time.Minute))
+	l.step()
+	b.install(false, crd(t, "cleaners"), crd(t, "reports"))
+	l.step()
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+}
+
 // TestRequestOfALostStatusIsNotAnsweredTwice: the spec is whole, but not the status, which said that the request was answered. A
 // suspended Cleaner would delete what nobody asked it to.
 func TestRequestOfALostStatusIsNotAnsweredTwice(t *testing.T) {
