@@ -41,6 +41,8 @@ type ofCleaner struct {
 	version string
 	// unstamped is true of a Cleaner without a stamp in its status that has no records either, which were listed for that.
 	unstamped bool
+	// seen is the stamp of the spec as this process saw it last, while the API server kept all fields. Empty before.
+	seen string
 	// outdated is true since the API server did not keep all fields, until the Cleaner was looked at afterwards.
 	outdated bool
 	// overlap is what was found of other Cleaners that act on the same objects.

@@ -63,7 +63,9 @@ type round struct {
 func (r *CleanerReconciler) begin(cleaner *v1alpha1.Cleaner) *round {
 	round := &round{memory: r.memoryFor(cleaner)}
 	if unshown := round.memory.unshown; unshown != nil {
+		observed := cleaner.Status.ObservedSpec // the API server may have dropped it since
 		cleaner.Status = *unshown.DeepCopy()
+		cleaner.Status.ObservedSpec = observed
 	}
 	round.edited = wasEdited(cleaner)
 	round.foreign = cleaner.ForeignController(r.Clock.Now())

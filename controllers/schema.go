@@ -4,6 +4,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func (r *CleanerReconciler) recall(
 	if err != nil {
 		return "", err
 	}
-	if memory.outdated && mayLack(cleaner, stamp, r.begun()) {
+	if stamp = cmp.Or(stamp, memory.seen); memory.outdated && mayLack(cleaner, stamp, r.begun()) {
 		stamp = v1alpha1.Stamp(cleaner.Generation, editedMeanwhile)
 	}
 	isLost := cleaner.LostFields(stamp)
@@ -80,7 +81,8 @@ func (r *CleanerReconciler) recall(
 		forgiveLostStatus(cleaner)
 	}
 	if cleaner.Status.ObservedSpec = stamp; lost == "" {
-		cleaner.Status.ObservedSpec = v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash())
+		memory.seen = v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash())
+		cleaner.Status.ObservedSpec = memory.seen
 	}
 	return lost, nil
 }
@@ -128,20 +130,21 @@ func (r *CleanerReconciler) lastStamp(
 		return "", false, nil
 	}
 	runs, err := r.Journal.Runs(ctx, cleaner)
+	other := "" // of a record of which the Cleaner lost nothing
 	for i := range runs {
 		spec := &runs[i].Spec
-		if of := v1alpha1.Stamp(
-			spec.CleanerGeneration,
-			spec.CleanerSpecHash,
-		); spec.CleanerSpecHash != "" &&
-			cleaner.LostFields(of) {
+		switch of := v1alpha1.Stamp(spec.CleanerGeneration, spec.CleanerSpecHash); {
+		case spec.CleanerSpecHash == "":
+		case cleaner.LostFields(of):
 			stamp = of
+		default:
+			other = of
 		}
 	}
 	if err == nil && len(runs) == 0 {
 		memory.unstamped, memory.history = true, journal.Empty()
 	}
-	return stamp, len(runs) > 0 && len(cleaner.Status.Conditions) == 0, err
+	return cmp.Or(stamp, other), len(runs) > 0 && len(cleaner.Status.Conditions) == 0, err
 }
 
 // keepStamp annotates a Cleaner that may delete or change objects with the stamp of its spec: a run's record has it

@@ -33,7 +33,7 @@ const (
 	listDeployments = "get deployments -n shop -o custom-columns-file=hack/demo/deployments.columns"
 )
 
-// play plays the story, one scene after the other.
+// play runs the story, one scene after the other.
 func (s *stage) play(ctx context.Context) error {
 	for _, scene := range []func(context.Context) error{
 		s.open, s.scan, s.remove, s.change, s.restore, s.approve, s.lookBack,

@@ -106,7 +106,7 @@ func TestScanOfManyAlike(t *testing.T) {
 	}
 }
 
-// TestScanDoesNotFloodWithUnknown is of what it is unknown.
+// TestScanDoesNotFloodWithUnknown is of what is unknown.
 func TestScanDoesNotFloodWithUnknown(t *testing.T) {
 	t.Chdir("testdata/scan")
 	args := []string{"scan", "--from", "dump.yaml", "--limit", "1"}

@@ -37,6 +37,10 @@ func TestWhyWeak(t *testing.T) {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("example.com/v1 Widget team/w", "", "spec: {configName: settings, configNamespace: shop}")), "ConfigMap shop/settings", true,
 			"but its name stands in spec.configName of Widget team/w",
 		},
+		"a name and a key beside its namespace": {
+			cluster(of("v1 Secret shop/login", ""), of("example.com/v1 Widget team/w", "", "spec: {from: {key: login.tls.crt, namespace: shop}}")), "Secret shop/login", true,
+			"but its name stands in spec.from.key of Widget team/w",
+		},
 		"two texts": {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 Pod shop/web", "annotations: {a.b/c: settings}", "spec: {containers: [{name: a, args: ['--config=settings']}]}")),
 			"ConfigMap shop/settings", true, "but its name stands in metadata.annotations[a.b/c] of Pod shop/web and 1 more",

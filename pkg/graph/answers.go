@@ -82,7 +82,7 @@ func (g *Graph) usersOf(t *target) []User {
 	return users
 }
 
-// Absent returns each object that something names and that did not pass, with who names it, in the order of their
+// Absent passes on each object that something names and that did not pass, with who names it, in the order of their
 // names. Whether it exists is known only when all objects of its kind passed. A pattern names no object that could be
 // absent.
 func (g *Graph) Absent(each func(name Name, users []User)) {

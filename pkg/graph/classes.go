@@ -41,6 +41,19 @@ func addParameters(w *walker) {
 	w.path = nil
 }
 
+// addDevices adds what looks like a reference in the parameters for drivers of devices.
+func addDevices(w *walker) {
+	spec := w.object.Field("spec")
+	for _, configs := range []object.JSON{
+		spec.Field("config"), spec.At("devices", "config"), spec.At("spec", "devices", "config"),
+	} {
+		for config := range configs.Elements() {
+			w.from = "spec...opaque.parameters"
+			w.guess(config.At("opaque", "parameters"))
+		}
+	}
+}
+
 // addPriorities adds the priority classes of groups of Pods, at any depth: groups may hold groups.
 func addPriorities(w *walker) { w.addPrioritiesIn(w.object.Field("spec"), 0) }
 

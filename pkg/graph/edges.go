@@ -117,7 +117,7 @@ func (w *walker) addHere(n *node, value, holder object.JSON) {
 	}
 }
 
-// walkAbsent adds what fields name that a map does not have.
+// walkAbsent adds what is meant by fields that a map does not have.
 func (w *walker) walkAbsent(n *node, seen uint64, holder object.JSON) {
 	for _, next := range n.defaults {
 		for i := range next.references {

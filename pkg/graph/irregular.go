@@ -67,6 +67,9 @@ var irregular = map[schema.GroupKind]irregularity{
 		add:   addQuotas,
 		about: "`spec.hard` limits StorageClasses, as in `fast.storageclass.storage.k8s.io/requests.storage`",
 	},
+	{Group: "resource.k8s.io", Kind: "ResourceClaim"}:         ofDevices,
+	{Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"}: ofDevices,
+	{Group: "resource.k8s.io", Kind: "DeviceClass"}:           ofDevices,
 	storageClassKind: classesOfDrivers,
 	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:                  classesOfDrivers,
 	{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}:           classesOfDrivers,
@@ -105,6 +108,13 @@ var classesOfDrivers = irregularity{
 	add:   addParameters,
 	about: "each of `parameters` whose key ends like a field for the name of a Secret, for example `backendSecretName` (strength Learned); " +
 		"the other texts for its driver may name ConfigMaps, PersistentVolumeClaims, Services and StorageClasses",
+}
+
+// ofDevices have parameters that only the driver of a device knows.
+var ofDevices = irregularity{
+	names: []schema.GroupKind{configMapKind, secretKind, claimKind, serviceAccountKind},
+	add:   addDevices,
+	about: "what looks like a reference in `opaque.parameters`, by the names of its fields (strength Learned)",
 }
 
 var groupsOfPods = irregularity{

@@ -31,16 +31,19 @@ func isRepeated(key object.Key) bool {
 // object's own name, which shows no use.
 func eachNameIn(o *object.Parts, others []string, text object.JSON, visit func(namespace string, word []byte)) {
 	own, hasKeys := ownName(o), isCustom(o.Kind.Group)
-	each := func(namespace string, word []byte) {
-		if own != "" && string(word) == own {
-			return
-		}
+	visitAll := func(namespace string, word []byte) {
 		visit(namespace, word)
 		for _, other := range others {
 			visit(other, word)
 		}
+	}
+	each := func(namespace string, word []byte) {
+		if own != "" && string(word) == own {
+			return
+		}
+		visitAll(namespace, word)
 		if name, _, found := bytes.Cut(word, []byte{'.'}); hasKeys && found && len(name) >= shortestMention {
-			visit(namespace, name)
+			visitAll(namespace, name)
 		}
 	}
 	EachName(o.Namespace, text, each)
@@ -50,37 +53,52 @@ func eachNameIn(o *object.Parts, others []string, text object.JSON, visit func(n
 // maxOthers is how many other namespaces may stand in a custom resource. With more, its words may be names in any.
 const maxOthers = 16
 
+// anyOther stands for all namespaces.
+var anyOther = []string{""}
+
 // otherNamespaces are those that stand in a custom resource, in fields such as namespace and configNamespace.
 func otherNamespaces(o *object.Parts) (others []string) {
 	for name, value := range object.JSON(o.Raw).Fields() {
 		if !name.Is("metadata") {
-			others = addNamespaces(others, o.Namespace, value)
+			others = addNamespaces(others, o.Namespace, value, 0)
 		}
 	}
 	if len(others) > maxOthers {
-		return []string{""}
+		return anyOther
 	}
 	return others
 }
 
-// addNamespaces adds those that stand in a value, without the object's own.
-func addNamespaces(others []string, own string, value object.JSON) []string {
+// addNamespaces adds those that stand in a value, without the object's own. It stops when there are too many.
+func addNamespaces(others []string, own string, value object.JSON, depth int) []string {
+	if depth > maxDepth {
+		return slices.Repeat(anyOther, maxOthers+1)
+	}
 	switch value.Type() {
 	case object.Map:
 		for name, field := range value.Fields() {
 			if isNamespaceField(name.String()) && field.Type() == object.String {
-				if text := field.Text(); text != "" && text != own && !slices.Contains(others, text) {
-					others = append(others, text)
-				}
+				others = addNamespace(others, own, field.Text())
 			}
-			others = addNamespaces(others, own, field)
+			if others = addNamespaces(others, own, field, depth+1); len(others) > maxOthers {
+				break
+			}
 		}
 	case object.List:
 		for element := range value.Elements() {
-			others = addNamespaces(others, own, element)
+			if others = addNamespaces(others, own, element, depth+1); len(others) > maxOthers {
+				break
+			}
 		}
 	}
 	return others
+}
+
+func addNamespace(others []string, own, namespace string) []string {
+	if namespace == "" || namespace == own || slices.Contains(others, namespace) {
+		return others
+	}
+	return append(others, namespace)
 }
 
 func isNamespaceField(name string) bool {

@@ -50,6 +50,7 @@ func Needed(ctx context.Context, reader *selector.Reader, cleaner *v1alpha1.Clea
 		}
 		kind := schema.GroupKind{Group: spec.Group, Kind: spec.Kind}
 		options.Wanted = []finding.Want{{Kind: kind, Type: spec.Finding.Type}}
+		options.WithUsers = wantsCascading(options.Wanted)
 		finder, err := New(ctx, reader, options)
 		if err != nil {
 			return nil, fmt.Errorf("looking for findings: %w", err)

@@ -145,7 +145,7 @@ func write(ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cleaner, 
 	)
 }
 
-// report reports what was written.
+// report says what was written.
 func (o *options) report(cleaner *v1alpha1.Cleaner, name string) {
 	if takesBack(cleaner, name) {
 		fmt.Fprintf(o.ErrOut, "the run of cleaner %q that was asked for is taken back: it does not begin\n", cleaner.Name)

@@ -77,7 +77,7 @@ func (l *labelled) cleaner() *v1alpha1.Cleaner {
 	return l.markCleaner("kyverno-ttl", l.kinds, v1alpha1.MarkKyverno, l.first)
 }
 
-// report reports what becomes of the label.
+// report says what becomes of the label.
 func (l *labelled) report() {
 	const also = "Kyverno also deletes the objects with the label " + ttlLabel + " when their time is over"
 	recipe := terminal.Program + " init ttl-marks writes a Cleaner for the usual kinds"

@@ -104,7 +104,7 @@ func invalid(cleaner *v1alpha1.Cleaner, message string) error {
 	return terminal.Fail(codes.CleanerInvalid, fmt.Errorf("cleaner %q cannot run: %s", cleaner.Name, message), "")
 }
 
-// report reports what was found, apart from the rows, and keeps it for -o json and the like.
+// report says what was found, apart from the rows, and keeps it for -o json and the like.
 func (j *job) report(ctx context.Context, l *live, found *run.Preview) error {
 	cleaner := l.cleaner
 	result := newResult(cleaner, found, j.shows)

@@ -30,7 +30,7 @@ const (
 // absentHint is what to do when the manifests hold nothing of some kinds.
 const absentHint = "if the cluster has none of them either, give --complete"
 
-// reportUnread reports people what could not be read, and how to come by the right to read it. It returns how the
+// reportUnread tells people what could not be read, and how to come by the right to read it. It returns how the
 // command exits then.
 func (j *job) reportUnread(r *Result) error {
 	unread := r.allUnread()
@@ -113,7 +113,7 @@ func (r *Result) forbidden() []search.Unread {
 	return slices.DeleteFunc(r.allUnread(), func(u search.Unread) bool { return !u.Forbidden || u.Kind == "*" })
 }
 
-// reportRights reports people in short how to see more.
+// reportRights tells people in short how to see more.
 func (j *job) reportRights(r *Result, forbidden []search.Unread) {
 	hint := j.Paint(j.ErrOut).Bold("hint:")
 	lists, right := 0, []string{}

@@ -7,7 +7,7 @@ type Listener = () => void;
 
 const pollEvery = 10_000;
 
-/** Events notifies its listeners that something changed: by the server's stream, or every ten seconds without one. */
+/** Events notifies its listeners of each change: by the server's stream, or every ten seconds without one. */
 export class Events {
   private listeners = new Set<Listener>();
   private stateListeners = new Set<Listener>();
