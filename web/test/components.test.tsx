@@ -161,7 +161,7 @@ describe('a Preview of what must be found so for some time', () => {
     await show(<Preview of={{ yaml: 'action: Delete' }} forSeconds={14 * 86400} />);
     await act(() => button('Preview').click());
     await vi.waitFor(() => expect(root.textContent).toContain('1 would be touched later.'));
-    expect(root.textContent).toContain('1 would be deleted later. A run waits');
+    expect(root.textContent).toContain('1 would be deleted later. An object counts only if');
     expect(root.textContent).toContain('A run now would touch nothing.');
     await show(<Preview of={{ yaml: 'action: Delete' }} forSeconds={0} />);
     expect(root.textContent).toContain('1 would be touched.');
