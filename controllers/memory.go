@@ -17,6 +17,9 @@ import (
 type memory struct {
 	// delivery is the latest news of delivered notifications. Nil when there are none. It may come at any time.
 	delivery atomic.Pointer[change]
+	// outdated is the UID of the Cleaner if it was seen while the API server did not keep all fields, until it was looked
+	// at afterwards. It is not a part of ofCleaner, which begins with a status that is whole.
+	outdated types.UID
 	// ofCleaner is for the reconciliation of the name, of which there is one at a time.
 	ofCleaner
 }
@@ -43,8 +46,6 @@ type ofCleaner struct {
 	unstamped bool
 	// seen is the stamp of the spec as this process saw it last, while the API server kept all fields. Empty before.
 	seen string
-	// outdated is true since the API server did not keep all fields, until the Cleaner was looked at afterwards.
-	outdated bool
 	// overlap is what was found of other Cleaners that act on the same objects.
 	overlap overlap
 	// conflicts is how often in a row the Cleaner changed under our hands.
@@ -55,16 +56,6 @@ type ofCleaner struct {
 type takenUp struct {
 	run  string
 	time time.Time
-}
-
-// memoryFor is what is remembered of the Cleaner.
-func (r *CleanerReconciler) memoryFor(cleaner *v1alpha1.Cleaner) *memory {
-	memory := r.memoryOf(cleaner.Name)
-	if memory.uid != cleaner.UID {
-		memory.ofCleaner = ofCleaner{uid: cleaner.UID}
-		memory.doubtDelivery(cleaner)
-	}
-	return memory
 }
 
 // memoryOf is what is remembered of the name.

@@ -61,7 +61,11 @@ type round struct {
 
 // begin is a round of what is known of the Cleaner.
 func (r *CleanerReconciler) begin(cleaner *v1alpha1.Cleaner) *round {
-	round := &round{memory: r.memoryFor(cleaner)}
+	round := &round{memory: r.memoryOf(cleaner.Name)}
+	if round.memory.uid != cleaner.UID {
+		round.memory.ofCleaner = ofCleaner{uid: cleaner.UID}
+		round.memory.doubtDelivery(cleaner)
+	}
 	if unshown := round.memory.unshown; unshown != nil {
 		observed := cleaner.Status.ObservedSpec // the API server may have dropped it since
 		cleaner.Status = *unshown.DeepCopy()

@@ -41,7 +41,7 @@ func (r *CleanerReconciler) outdated(
 	cleaner *v1alpha1.Cleaner,
 	lacks string,
 ) (reconcile.Result, error) {
-	r.memoryFor(cleaner).outdated = true
+	r.memoryOf(cleaner.Name).outdated = cleaner.UID
 	again := reconcile.Result{RequeueAfter: wait.Jitter(outdatedDelay, 0.2)}
 	if cleaner.Status.ObservedSpec != v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash()) {
 		return again, nil
@@ -65,11 +65,12 @@ func (r *CleanerReconciler) recall(
 	if err != nil {
 		return "", err
 	}
-	if stamp = cmp.Or(stamp, memory.seen); memory.outdated && mayLack(cleaner, stamp, r.begun()) {
+	outdated := memory.outdated == cleaner.UID
+	if stamp = cmp.Or(stamp, memory.seen); outdated && mayLack(cleaner, stamp, r.begun()) {
 		stamp = v1alpha1.Stamp(cleaner.Generation, editedMeanwhile)
 	}
 	isLost := cleaner.LostFields(stamp)
-	if isLost || forgotten || memory.outdated {
+	if isLost || forgotten || outdated {
 		if err := r.isLive(ctx, cleaner); err != nil {
 			return "", err
 		}

@@ -36,7 +36,7 @@ func (r *CleanerReconciler) show(ctx context.Context, stored, cleaner *v1alpha1.
 	if cleaner.ResourceVersion != stored.ResourceVersion {
 		memory.version = cleaner.ResourceVersion
 	}
-	memory.unshown, memory.unstamped, memory.outdated, memory.conflicts = nil, false, false, 0
+	memory.unshown, memory.unstamped, memory.outdated, memory.conflicts = nil, false, "", 0
 	return nil
 }
 

@@ -157,6 +157,19 @@ func TestForeignSchemaRunsNothing(t *testing.T) {
 	b.wantNames("new")
 }
 
+// staysOutdated checks that the Cleaner does not run when it is due, by this operator and by the next one, which remembers nothing.
+func (l *life) staysOutdated() {
+	l.t.Helper()
+	for _, operator := range []*life{l, l.successor()} {
+		operator.startExecutor()
+		for i := range 3 {
+			operator.at(operator.first().Add(time.Duration(i) * 24 * time.Hour))
+			wantStalled(l.t, operator.now, v1alpha1.ReasonCRDOutdated, "may lack fields")
+			operator.wantActive(time.Time{})
+		}
+	}
+}
+
 // TestFieldsThatGotLostBeforeTheFirstRun: no record says what the spec was, but an annotation does, which no CustomResourceDefinition drops.
 func TestFieldsThatGotLostBeforeTheFirstRun(t *testing.T) {
 	b := newBench(t)
@@ -169,14 +182,7 @@ func TestFieldsThatGotLostBeforeTheFirstRun(t *testing.T) {
 		metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1alpha1.RunRequestedAtAnnotation, "now")
 	})
 	b.install(false, crd(t, "cleaners"), crd(t, "reports"))
-	for _, operator := range []*life{l, l.successor()} {
-		operator.startExecutor()
-		for i := range 3 {
-			operator.at(operator.first().Add(time.Duration(i) * time.Hour))
-			wantStalled(t, operator.now, v1alpha1.ReasonCRDOutdated, "may lack fields")
-			operator.wantActive(time.Time{})
-		}
-	}
+	l.staysOutdated()
 	b.wantNames("new")
 	l.change(func(c *v1alpha1.Cleaner) { edited(old)(c) })
 	l.step()
@@ -240,14 +246,7 @@ func TestCleanersThatWereEditedMeanwhile(t *testing.T) {
 	wantCondition(t, reports.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
 	for _, one := range []*life{l, turned, created} {
 		one.step()
-		for _, operator := range []*life{one, one.successor()} { // the second one remembers nothing
-			operator.startExecutor()
-			for i := range 3 {
-				operator.at(operator.first().Add(time.Duration(i) * 24 * time.Hour))
-				wantStalled(t, operator.now, v1alpha1.ReasonCRDOutdated, "may lack fields")
-				operator.wantActive(time.Time{})
-			}
-		}
+		one.staysOutdated()
 	}
 	b.wantNames("new")
 	l.change(func(c *v1alpha1.Cleaner) { edited(old)(c) })
