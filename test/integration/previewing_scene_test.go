@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
@@ -261,10 +262,10 @@ func (s *scene) chooseSelector(action v1alpha1.Action) v1alpha1.ResourceSelector
 }
 
 // listed are the objects that are in the namespaces of the scene, and the namespaces.
-func (s *scene) listed() (all []metav1.PartialObjectMetadata) {
+func (s *scene) listed() (all []unstructured.Unstructured) {
 	s.t.Helper()
 	list := func(group, kind string, options ...client.ListOption) {
-		objects := &metav1.PartialObjectMetadataList{}
+		objects := &unstructured.UnstructuredList{}
 		objects.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind + "List"})
 		must(s.t, s.user.List(s.t.Context(), objects, options...))
 		all = append(all, objects.Items...)

@@ -34,7 +34,8 @@ type said struct {
 	Objects                                          []v1alpha1.ObjectOutcome
 }
 
-// TestPreviewSaysWhatTheRunDoes, object by object, in small clusters and for Cleaners that are made by chance.
+// TestPreviewSaysWhatTheRunDoes, object by object, in small clusters and for Cleaners that are made by chance. What kubectl cleaner test says
+// of the same objects agrees.
 func TestPreviewSaysWhatTheRunDoes(t *testing.T) {
 	t.Parallel()
 	seen := &seenOutcomes{by: map[string]int{}}
@@ -60,7 +61,13 @@ func TestPreviewSaysWhatTheRunDoes(t *testing.T) {
 			t.Errorf("no object was %s in any scene: they try too little", outcome)
 		}
 	}
+	if *previews >= 30 && seen.by[triedAsFiles] < 5 {
+		t.Errorf("the objects of %d scenes were tried as files: too few", seen.by[triedAsFiles])
+	}
 }
+
+// triedAsFiles is what seenOutcomes counts scenes as whose objects were given to kubectl cleaner test.
+const triedAsFiles = "tried as files"
 
 // seenOutcomes counts what became of objects.
 type seenOutcomes struct {
@@ -87,6 +94,7 @@ func (s *scene) compare(seen *seenOutcomes) {
 	if got := s.versions(); fmt.Sprint(got) != fmt.Sprint(before) {
 		s.t.Error("the preview changed something")
 	}
+	tried := s.tryFiles(c, said)
 	record := s.run(c)
 	s.wantSame(said, record, counts)
 	s.wantTrue(record, before)
@@ -96,6 +104,9 @@ func (s *scene) compare(seen *seenOutcomes) {
 		seen.by[string(o.Outcome)]++
 	}
 	seen.by[record.Status.Reason]++
+	if tried {
+		seen.by[triedAsFiles]++
+	}
 }
 
 // preview runs kubectl cleaner preview NAME -o json.
