@@ -49,8 +49,10 @@ func TestWhyOfManifests(t *testing.T) {
 		"one-namespace":   "why --from one-namespace.yaml clusterrolebinding/of-another-namespace",
 		"other-namespace": "why --from one-namespace.yaml sa/web/robot", "other-namespace-json": "why --from one-namespace.yaml sa/web/robot -o json", "other-namespace-unnamed": "why --from one-namespace.yaml netpol/web/robot", "same-namespace": "why --from one-namespace.yaml sa/shop/robot", "no-class": "why --from one-namespace.yaml sc/fats",
 		"undecided": "why --from undecided.yaml --complete cm/shop/flags", "used-marked": "why --from marked.yaml --complete cm/shop/settings",
-		"proved":   "why --from proved.yaml hpa/shop/gone",
-		"declared": complete + "--from shop.yaml --references references.yaml cm/shop/unused",
+		"same-kind": "why --from same-kind.yaml --complete cm/shop/settings", "same-kind-meant": "why --from same-kind.yaml --complete cluster/shop/main",
+		"same-kind-grouped": "why --from same-kind.yaml --complete cluster.b.example.com/shop/main",
+		"proved":            "why --from proved.yaml hpa/shop/gone",
+		"declared":          complete + "--from shop.yaml --references references.yaml cm/shop/unused",
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := strings.Fields(line)

@@ -125,10 +125,11 @@ func (o *Flags) CompleteNames(
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	kind, err := job.Kind(word)
-	if err != nil {
+	meant := job.meant(word)
+	if len(meant) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	kind := meant[0]
 	if !kind.Namespaced {
 		namespace = ""
 	} else if namespace == "" && job.Dump == nil {
@@ -156,10 +157,11 @@ func (o *Flags) CompleteObjects(
 		}
 		return found, unfinished
 	}
-	kind, err := job.Kind(parts[0])
-	if err != nil {
+	meant := job.meant(parts[0])
+	if len(meant) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	kind := meant[0]
 	prefix, directive, namespace, suffix := parts[0]+"/", cobra.ShellCompDirectiveNoFileComp, "", ""
 	switch {
 	case len(parts) == 2 && kind.Namespaced:

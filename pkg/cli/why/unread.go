@@ -19,8 +19,16 @@ import (
 // searchedBy says which of the kinds that can name the object were read.
 func (j *job) searchedBy(r *Result) {
 	searched, unread := j.Finder.Sources(j.name.GroupKind)
+	alike := map[string]int{}
 	for _, kind := range searched {
-		r.Searched = append(r.Searched, kind.Kind)
+		alike[kind.Kind]++
+	}
+	for _, kind := range searched {
+		name := kind.Kind
+		if alike[name] > 1 {
+			name = kind.String()
+		}
+		r.Searched = append(r.Searched, name)
 	}
 	for _, u := range unread {
 		r.NotReadable = append(r.NotReadable, j.describe(u))
