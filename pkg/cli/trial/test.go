@@ -9,15 +9,18 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -177,7 +180,9 @@ func (o *options) try(ctx context.Context, checker *check.Checker, dir string) (
 	if len(result.Failures) > 0 {
 		return result, nil
 	}
-	trial := &trial{files: files, result: result, mask: object.Masker(files.secrets()...)}
+	trial := &trial{files: files, result: result, mask: object.Masker(files.secrets()...), protection: guard.Protection{
+		Operator: cluster.OperatorNamespace("", o.Getenv), Namespaces: strings.Split(guard.DefaultProtectedNamespaces, ","),
+	}}
 	trial.Cleaner, trial.Now = checked.Cleaner, checker.Now
 	trial.Session = checker.Pool.Open(
 		sandbox.Options{Now: checker.Now, Seed: checker.Now.Unix(), Print: func(line string) {

@@ -8,8 +8,8 @@ package trial
 import (
 	"context"
 	"slices"
-	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -29,6 +29,8 @@ type trial struct {
 	result *result
 	// mask hides what stands in the Secrets of the directory.
 	mask func(string) string
+	// protection is what an operator without flags protects.
+	protection guard.Protection
 }
 
 // run tries everything. What goes otherwise than the files say is a failure of the result; an error ends all.
@@ -58,15 +60,20 @@ func (t *trial) run(ctx context.Context) error {
 	return nil
 }
 
-// noteProtected notes which objects match, and are left alone by a run all the same: of what they are themselves.
+// noteProtected notes which objects match, and are left alone by a run all the same.
 func (t *trial) noteProtected() {
 	action := t.Cleaner.EffectiveAction()
 	if action == v1alpha1.ActionScan {
 		return
 	}
-	protection := guard.Protection{Namespaces: strings.Split(guard.DefaultProtectedNamespaces, ",")}
+	namespaces := map[string]*metav1.ObjectMeta{}
+	for _, o := range t.files.resources {
+		if guard.IsNamespace(o.Kind.Group, o.Kind.Kind) {
+			namespaces[o.Name] = &o.Metadata
+		}
+	}
 	for _, o := range t.files.matching {
-		why, err := protection.Own(action, o.Object)
+		why, err := t.protection.Reason(action, o.Object, namespaces[o.Namespace])
 		if err != nil {
 			why = err.Error()
 		}
