@@ -18,6 +18,7 @@ import (
 // TestScanFrees adds up only what a Cleaner may delete, and says what else was found.
 func TestScanFrees(t *testing.T) {
 	const claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {%}\nspec: {resources: {requests: {storage: 1Gi}}}\nstatus: {phase: Bound, capacity: {storage: 1Gi}}\n---\n"
+	const volume = "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv}\nspec: {persistentVolumeReclaimPolicy: %, claimRef: {namespace: shop, name: free}}\nstatus: {phase: Bound}\n---\n"
 	claims := func(metadata ...string) (text string) {
 		for _, m := range metadata {
 			text += strings.Replace(claim, "%", m, 1)
@@ -44,6 +45,9 @@ func TestScanFrees(t *testing.T) {
 		"protected": {claims(free, restored, ofCluster, ofOperator, kept) + bank, "", " would free 1Gi of volumes, 1 object (not counted: 4 protected).\n", `"notCounted": {"protected": 4}`},
 		"nothing":   {claims(kept, byHelm) + bank, "", " would free nothing (not counted: 1 protected, 1 managed by Helm).\n", `"frees": {}`},
 		"in one":    {claims(kept) + bank, " -n bank", " would free nothing (not counted: 1 protected).\n", `"notCounted": {"protected": 1}`},
+		"retained":  {claims(free) + strings.Replace(volume, "%", "Retain", 1), "", " would free 1 object.\n", `"frees": {"objects": 1}`},
+		"kept in":   {claims(free) + strings.Replace(volume, "%", "Retain", 1), " -n shop", " would free 1 object.\n", `"frees": {"objects": 1}`},
+		"reclaimed": {claims(free) + strings.Replace(volume, "%", "Delete", 1), "", " would free 1Gi of volumes, 1 object.\n", `"volumeBytes"`},
 		"elsewhere": {claims(ofOperator), " --operator-namespace ops", " would free 1Gi of volumes, 1 object.\n", `"objects": 1`},
 	} {
 		t.Run(name, func(t *testing.T) {

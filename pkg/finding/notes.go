@@ -90,6 +90,7 @@ var noteOf = map[schema.GroupKind]func(*notes, *object.Parts){
 	jobs:           (*notes).madeByHand,
 	workloads:      (*notes).queue,
 	claims:         (*notes).claim,
+	volumes:        (*notes).volume,
 	statefulSets:   (*notes).claimTemplates,
 	services:       (*notes).service,
 	endpointSlices: (*notes).endpointSlice,

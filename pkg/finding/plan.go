@@ -163,8 +163,9 @@ func (n needs) rank(l List) int {
 func (f *Finder) wholeList(kind object.Kind, n needs) List {
 	gk := kind.GroupKind()
 	counted := slices.ContainsFunc(f.rows, func(r *row) bool { return r.counts != nil && r.counts(kind) })
+	noted := n.reads[gk] || n.sources[gk] && gk == volumes // they say what deleting a claim frees
 	whole := List{
-		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
+		Kind: kind, source: n.sources[gk], noted: noted && noteOf[gk] != nil, counted: counted,
 		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
 		readers: f.showsReaders(gk, n),
 		waiters: f.mayWait(gk), rights: f.showsRights(gk),

@@ -59,8 +59,14 @@ func lookClaim(f *Finder, o *object.Parts) *candidate {
 	return c
 }
 
-// judgeClaim knows that the storage of a claim stays whose volume's reclaim policy is Retain, where volumes are looked
-// at, too.
+// volume takes note of a claim whose volume stays when it is deleted.
+func (n *notes) volume(o *object.Parts) {
+	if spec := o.At("spec"); spec.Field("persistentVolumeReclaimPolicy").Text() == "Retain" {
+		n.retained[claimOf(spec)] = true
+	}
+}
+
+// judgeClaim knows that the storage of a claim stays whose volume's reclaim policy is Retain.
 func judgeClaim(f *Finder, c *candidate) *Finding {
 	found := judgeNamed(f, c)
 	if found != nil && f.retained[c.object()] {
@@ -70,11 +76,8 @@ func judgeClaim(f *Finder, c *candidate) *Finding {
 }
 
 // lookVolume looks at a volume. One that is Available waits for a claim.
-func lookVolume(f *Finder, o *object.Parts) *candidate {
+func lookVolume(_ *Finder, o *object.Parts) *candidate {
 	status, spec := o.At("status"), o.At("spec")
-	if spec.Field("persistentVolumeReclaimPolicy").Text() == "Retain" {
-		f.retained[claimOf(spec)] = true
-	}
 	found := &Finding{
 		Confidence: v1alpha1.ConfidenceCertain, Since: timeAt(status.Field("lastPhaseTransitionTime")),
 		Frees: Resources{VolumeBytes: apiserver.Capacity(o)},
