@@ -258,6 +258,9 @@ func (f *Findings) Lost(c stage.Candidate) string {
 // NotReadable stands before the kinds that could not be read and that may use an object.
 const NotReadable = "; not readable: "
 
+// mostNotReadable is how many kinds that could not be read stand in a reason: each object has its own.
+const mostNotReadable = 4
+
 // whyUnknown says what could not be read, in short: the errors themselves stand in the run's message.
 func whyUnknown(found *finding.Finding) string {
 	var kinds []string
@@ -267,7 +270,11 @@ func whyUnknown(found *finding.Finding) string {
 	if len(kinds) == 0 {
 		return found.Reason
 	}
-	return found.Reason + NotReadable + strings.Join(kinds, ", ")
+	rest := ""
+	if more := len(kinds) - mostNotReadable; more > 0 {
+		kinds, rest = kinds[:mostNotReadable], fmt.Sprintf(" and %d more", more)
+	}
+	return found.Reason + NotReadable + strings.Join(kinds, ", ") + rest
 }
 
 // wordsOf names what could not be read.
