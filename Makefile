@@ -273,7 +273,7 @@ uninstall: ## Remove the CRDs, and with them every Cleaner and its records.
 	$(KUBECTL) delete --ignore-not-found -k config/crd
 
 # The image is put into the rendered text: no kustomization in the tree is ever edited.
-render = $(KUBECTL) kustomize $(OVERLAY) | sed -E 's|^( *(- )?image: *)("?)kubecleaner/manager(:[^"]*)?"?$$|\1$(IMG)|'
+render = $(KUBECTL) kustomize $(OVERLAY) | sed -E 's|^( *(- )?image: *)("?)ghcr.io/kubecleaner/manager(:[^"]*)?"?$$|\1$(IMG)|'
 
 .PHONY: deploy
 deploy: ## Deploy the operator with the image IMG; OVERLAY=config/... chooses the rights.

@@ -31,12 +31,13 @@ func kustomize(ctx context.Context, kubectl, dir string) ([]byte, error) {
 
 var managerImage = regexp.MustCompile(`(?m)^( *(?:- )?image: *)([a-z0-9./-]*/)?kubecleaner/manager(:\S+)?$`)
 
-// withImage puts the image into a manifest that names the manager's image once.
-func withImage(manifest []byte, image string) ([]byte, error) {
-	if n := len(managerImage.FindAll(manifest, -1)); n != 1 {
-		return nil, fmt.Errorf("the manifest has %d lines with the image kubecleaner/manager: there must be exactly one", n)
+// withImage puts the image into a manifest that names the manager's image once. It returns the tag in its place before.
+func withImage(manifest []byte, image string) (changed []byte, tag string, err error) {
+	found := managerImage.FindAllSubmatch(manifest, -1)
+	if n := len(found); n != 1 {
+		return nil, "", fmt.Errorf("the manifest has %d lines with the image kubecleaner/manager: there must be exactly one", n)
 	}
-	return managerImage.ReplaceAll(manifest, []byte("${1}"+image)), nil
+	return managerImage.ReplaceAll(manifest, []byte("${1}"+image)), strings.TrimPrefix(string(found[0][3]), ":"), nil
 }
 
 // crdSchemas are the JSON schemas of CustomResourceDefinitions, one file for each kind and version, named as

@@ -114,15 +114,30 @@ func TestCloseObjects(t *testing.T) {
 
 func TestWithImage(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{"image: kubecleaner/manager:dev", "  - image: kubecleaner/manager", "image: ghcr.io/kubecleaner/manager:v0.1.0"} {
-		got, err := withImage([]byte("a: b\n"+line+"\nc: d\n"), "x/y:1@sha256:2")
-		if err != nil || string(got) != "a: b\n"+line[:strings.Index(line, "image:")]+"image: x/y:1@sha256:2\nc: d\n" {
-			t.Errorf("%v: %s becomes %s", err, line, got)
+	for line, want := range map[string]string{"image: kubecleaner/manager:dev": "dev", "  - image: kubecleaner/manager": "", "image: ghcr.io/kubecleaner/manager:v0.1.0": "v0.1.0"} {
+		got, tag, err := withImage([]byte("a: b\n"+line+"\nc: d\n"), "x/y:1@sha256:2")
+		if err != nil || tag != want || string(got) != "a: b\n"+line[:strings.Index(line, "image:")]+"image: x/y:1@sha256:2\nc: d\n" {
+			t.Errorf("%v: %s with the tag %q becomes %s", err, line, tag, got)
 		}
 	}
 	for _, text := range []string{"image: other/manager:dev\n", "image: kubecleaner/manager\nimage: kubecleaner/manager\n"} {
-		if got, err := withImage([]byte(text), "x"); err == nil || !strings.Contains(err.Error(), "exactly one") {
+		if got, _, err := withImage([]byte(text), "x"); err == nil || !strings.Contains(err.Error(), "exactly one") {
 			t.Errorf("%v: %q becomes %q", err, text, got)
+		}
+	}
+}
+
+// TestManifestsOfAVersionRunIt: whoever applies a directory of config by its tag must get the image of that version.
+func TestManifestsOfAVersionRunIt(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"default", "dashboard"} {
+		r := release{root: root, kubectl: kubectl(t), version: "v0.99.0"}
+		if _, err := r.withImage(t.Context(), dir, "x"); err == nil || !strings.Contains(err.Error(), "write v0.99.0 there, for those who apply config/"+dir+"?ref=v0.99.0") {
+			t.Errorf("config/%s of another version: %v", dir, err)
+		}
+		r.dry = true
+		if got, err := r.withImage(t.Context(), dir, "x"); err != nil || !strings.Contains(string(got), "image: x\n") {
+			t.Errorf("%v: a dry run writes %s", err, got)
 		}
 	}
 }

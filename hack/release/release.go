@@ -203,8 +203,16 @@ func (r release) writeManifests(ctx context.Context, files *files, built images)
 // withImage renders a directory of config that runs the image.
 func (r release) withImage(ctx context.Context, dir, image string) ([]byte, error) {
 	manifest, err := kustomize(ctx, r.kubectl, filepath.Join(r.root, "config", dir))
+	tag := ""
 	if err == nil {
-		manifest, err = withImage(manifest, image)
+		manifest, tag, err = withImage(manifest, image)
+	}
+	if err == nil && tag != r.version {
+		err = fmt.Errorf("it runs the image %q: write %s there, for those who apply config/%s?ref=%s", tag, r.version, dir, r.version)
+	}
+	if err != nil && manifest != nil && r.dry {
+		fmt.Fprintf(os.Stderr, "warning: config/%s: %v\n", dir, err)
+		return manifest, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("config/%s: %w", dir, err)

@@ -181,7 +181,7 @@ func checkManifest(t *testing.T, r release, file, config, digest string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "resources: [" + relative + "]\nimages: [{name: kubecleaner/manager, newName: " + r.repository + ", newTag: v0.1.0, digest: \"" + digest + "\"}]\n"
+	text := "resources: [" + relative + "]\nimages: [{name: ghcr.io/kubecleaner/manager, newName: " + r.repository + ", newTag: v0.1.0, digest: \"" + digest + "\"}]\n"
 	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

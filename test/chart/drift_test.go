@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,7 +46,7 @@ func TestDrift(t *testing.T) {
 			}
 			delete(want, "Namespace /projectsveltos")
 			eachHelm(t, func(t *testing.T, h helm) {
-				r, err := h.render("kubecleaner", chartDir, v[c.values])
+				r, err := h.render("kubecleaner", chartDir, ofRelease(t, v[c.values]))
 				must(t, err)
 				got := objects(t, r.manifest)
 				for name, o := range got {
@@ -56,6 +58,22 @@ func TestDrift(t *testing.T) {
 			})
 		})
 	}
+}
+
+// ofRelease are values with the image of config: a release writes its own into the chart.
+func ofRelease(t *testing.T, values map[string]any) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile("../../config/manager/manager.yaml")
+	must(t, err)
+	_, image, _ := strings.Cut(string(text), " image: ")
+	image, _, _ = strings.Cut(image, "\n")
+	repository, tag, found := strings.Cut(image, ":")
+	if !found {
+		t.Fatalf("config/manager/manager.yaml has the image %q", image)
+	}
+	values = maps.Clone(values)
+	values["image"] = map[string]any{"repository": repository, "tag": tag}
+	return values
 }
 
 // TestDashboardHasNoRights: nothing is bound to the account of the page, and its Pod gets no token.
