@@ -17,9 +17,9 @@ import (
 type memory struct {
 	// delivery is the latest news of delivered notifications. Nil when there are none. It may come at any time.
 	delivery atomic.Pointer[change]
-	// outdated is the UID of the Cleaner if it was seen while the API server did not keep all fields, until it was looked
-	// at afterwards. It is not a part of ofCleaner, which begins with a status that is whole.
-	outdated types.UID
+	// outdated is how the Cleaner was seen first while the API server did not keep all fields, until it was looked at
+	// afterwards. It is not a part of ofCleaner, which begins with a status that is whole.
+	outdated sight
 	// ofCleaner is for the reconciliation of the name, of which there is one at a time.
 	ofCleaner
 }
@@ -45,11 +45,20 @@ type ofCleaner struct {
 	// unstamped is true of a Cleaner without a stamp in its status that has no records either, which were listed for that.
 	unstamped bool
 	// seen is the stamp of the spec as this process saw it last, while the API server kept all fields. Empty before.
-	seen string
+	// edited is when that was another than the status had.
+	seen   string
+	edited time.Time
 	// overlap is what was found of other Cleaners that act on the same objects.
 	overlap overlap
 	// conflicts is how often in a row the Cleaner changed under our hands.
 	conflicts int
+}
+
+// sight is when a Cleaner was seen first, and in which generation.
+type sight struct {
+	uid        types.UID
+	generation int64
+	time       time.Time
 }
 
 // takenUp is when a run was taken up last by this process.

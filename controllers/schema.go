@@ -41,7 +41,9 @@ func (r *CleanerReconciler) outdated(
 	cleaner *v1alpha1.Cleaner,
 	lacks string,
 ) (reconcile.Result, error) {
-	r.memoryOf(cleaner.Name).outdated = cleaner.UID
+	if memory := r.memoryOf(cleaner.Name); memory.outdated.uid != cleaner.UID {
+		memory.outdated = sight{cleaner.UID, cleaner.Generation, r.Clock.Now()}
+	}
 	again := reconcile.Result{RequeueAfter: wait.Jitter(outdatedDelay, 0.2)}
 	if cleaner.Status.ObservedSpec != v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash()) {
 		return again, nil
@@ -65,8 +67,8 @@ func (r *CleanerReconciler) recall(
 	if err != nil {
 		return "", err
 	}
-	outdated := memory.outdated == cleaner.UID
-	if stamp = cmp.Or(stamp, memory.seen); outdated && mayLack(cleaner, stamp, r.begun()) {
+	outdated := memory.outdated.uid == cleaner.UID
+	if stamp = cmp.Or(stamp, memory.seen); wasEditedUnseen(cleaner) || outdated && mayLack(cleaner, stamp, memory, r.begun()) {
 		stamp = v1alpha1.Stamp(cleaner.Generation, editedMeanwhile)
 	}
 	isLost := cleaner.LostFields(stamp)
@@ -82,8 +84,7 @@ func (r *CleanerReconciler) recall(
 		forgiveLostStatus(cleaner)
 	}
 	if cleaner.Status.ObservedSpec = stamp; lost == "" {
-		memory.seen = v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash())
-		cleaner.Status.ObservedSpec = memory.seen
+		cleaner.Status.ObservedSpec = v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash())
 	}
 	return lost, nil
 }
@@ -101,17 +102,38 @@ func (r *CleanerReconciler) isLive(ctx context.Context, cleaner *v1alpha1.Cleane
 // editedMeanwhile is in the stamp of a spec of which nobody knows what its author wrote: it is no spec's hash.
 const editedMeanwhile = "edited-while-fields-were-dropped"
 
+// An edit shortly before the API server was seen to drop fields may have come after it began to: it says so late, and is
+// asked every watchEvery. A clock may be wrong by tolerance.
+const (
+	unsure    = watchEvery + 5*time.Second
+	tolerance = time.Minute
+)
+
 // mayLack reports whether a Cleaner that may act was edited or created while the API server dropped fields: since the
-// stamp was made or, without one, since this process looked first. One that was there before, as k8s-cleaner's are when
-// KubeCleaner takes them over, is as it was.
-func mayLack(cleaner *v1alpha1.Cleaner, stamp string, firstLook time.Time) bool {
+// stamp was made or, without one, since this process looked first. One that was there before, and is as it was then, is
+// whole, as k8s-cleaner's are when KubeCleaner takes them over.
+func mayLack(cleaner *v1alpha1.Cleaner, stamp string, memory *memory, firstLook time.Time) bool {
+	first := memory.outdated
 	switch {
 	case cleaner.EffectiveAction() == v1alpha1.ActionScan:
 		return false
 	case stamp == "":
-		return !cleaner.CreationTimestamp.Time.Before(firstLook.Truncate(time.Second))
+		return cleaner.Generation != first.generation ||
+			!cleaner.CreationTimestamp.Time.Before(firstLook.Add(-tolerance).Truncate(time.Second))
 	}
-	return !strings.HasPrefix(stamp, v1alpha1.Stamp(cleaner.Generation, ""))
+	return !isOfGeneration(stamp, cleaner.Generation) || first.time.Sub(memory.edited) < unsure
+}
+
+// wasEditedUnseen reports whether a Cleaner that may act was edited while the API server dropped the status: only the
+// annotation, which it keeps, still says which generation the operator saw last.
+func wasEditedUnseen(cleaner *v1alpha1.Cleaner) bool {
+	stamp := cleaner.AnnotatedStamp()
+	return cleaner.EffectiveAction() != v1alpha1.ActionScan && cleaner.Status.ObservedSpec == "" &&
+		stamp != "" && !isOfGeneration(stamp, cleaner.Generation)
+}
+
+func isOfGeneration(stamp string, generation int64) bool {
+	return strings.HasPrefix(stamp, v1alpha1.Stamp(generation, ""))
 }
 
 // lastStamp is the stamp of the spec as it was seen last. Forgotten is true of a Cleaner that was seen before and has

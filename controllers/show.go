@@ -36,7 +36,10 @@ func (r *CleanerReconciler) show(ctx context.Context, stored, cleaner *v1alpha1.
 	if cleaner.ResourceVersion != stored.ResourceVersion {
 		memory.version = cleaner.ResourceVersion
 	}
-	memory.unshown, memory.unstamped, memory.outdated, memory.conflicts = nil, false, "", 0
+	if memory.seen = cleaner.Status.ObservedSpec; stored.Status.ObservedSpec != memory.seen {
+		memory.edited = r.Clock.Now()
+	}
+	memory.unshown, memory.unstamped, memory.outdated, memory.conflicts = nil, false, sight{}, 0
 	return nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -67,7 +68,8 @@ func lacking(t *testing.T, field string) *apiextensionsv1.CustomResourceDefiniti
 // install replaces CustomResourceDefinitions, and waits until the API server shows it. Ours are back when the test ends.
 func (b *bench) install(outdated bool, definitions ...*apiextensionsv1.CustomResourceDefinition) {
 	b.t.Helper()
-	if outdated {
+	if outdated { // an edit just before would be in doubt
+		b.clock.SetTime(b.clock.Now().Add(time.Minute))
 		b.t.Cleanup(func() { b.install(false, crd(b.t, "cleaners"), crd(b.t, "reports")) })
 	}
 	ctx := context.Background()
@@ -254,16 +256,74 @@ func TestCleanersThatWereEditedMeanwhile(t *testing.T) {
 	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
 }
 
-// TestCleanersThatWereThereBefore: those of k8s-cleaner go on when our CustomResourceDefinitions come after the operator.
+// TestCleanersThatWereThereBefore: those of k8s-cleaner go on when our CustomResourceDefinitions come after the operator, but not one that
+// was edited while the operator waited for them.
 func TestCleanersThatWereThereBefore(t *testing.T) {
 	b := newBench(t)
+	b.configMap("new")
 	b.install(true, ofK8sCleaner(t)...)
-	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
-	b.clock.SetTime(b.clock.Now().Add(time.Minute))
+	l, changed := b.follow(b.cleaner(v1alpha1.ActionDelete)), b.follow(b.cleaner(v1alpha1.ActionDelete))
+	b.clock.SetTime(b.clock.Now().Add(3 * time.Minute))
 	l.step()
+	changed.step()
+	changed.change(func(c *v1alpha1.Cleaner) {
+		c.Spec.Schedule = "0 5 * * *"
+		edited(old)(c) // the API server drops it
+	})
+	changed.step()
 	b.install(false, crd(t, "cleaners"), crd(t, "reports"))
 	l.step()
+	changed.step()
 	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+	changed.staysOutdated()
+	b.wantNames("new")
+}
+
+// TestEditMeanwhileBeforeAnotherLeader: the operator that saw the API server drop fields is gone. The annotation of an older generation
+// without a status says it all the same.
+func TestEditMeanwhileBeforeAnotherLeader(t *testing.T) {
+	b := newBench(t)
+	b.configMap("new")
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	l.step()
+	b.install(true, ofK8sCleaner(t)...)
+	l.change(func(c *v1alpha1.Cleaner) {
+		c.Spec.Schedule = "0 5 * * *"
+		edited(old)(c) // the API server drops it
+	})
+	b.install(false, crd(t, "cleaners"), crd(t, "reports"))
+	l.successor().staysOutdated()
+	b.wantNames("new")
+}
+
+// TestCleanerCreatedBeforeTheCheckSeesTheSchema: which fields the API server keeps is asked once a second, and published late. What was
+// read in between was not seen whole, although a write of its status looks so. What was seen long before was.
+func TestCleanerCreatedBeforeTheCheckSeesTheSchema(t *testing.T) {
+	for name, foreign := range map[string][]*apiextensionsv1.CustomResourceDefinition{"k8s-cleaner": ofK8sCleaner(t), "older": {older(t)}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.configMap("new")
+			before := b.follow(b.cleaner(v1alpha1.ActionDelete, edited(old)))
+			before.step()
+			b.install(true, foreign...)
+			created := b.follow(b.cleaner(v1alpha1.ActionDelete, edited(old))) // the API server drops it
+			check := b.reconciler.CheckSchema
+			b.reconciler.CheckSchema = func(context.Context) (string, error) { return "", nil }
+			_, err := b.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: created.now.Name}})
+			t.Logf("%v", err)
+			b.reconciler.CheckSchema = check
+			for _, l := range []*life{before, created} {
+				l.step()
+			}
+			b.install(false, crd(t, "cleaners"), crd(t, "reports"))
+			for _, l := range []*life{before, created} {
+				l.step()
+			}
+			wantCondition(t, before.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+			created.staysOutdated()
+			b.wantNames("new")
+		})
+	}
 }
 
 // TestRequestOfALostStatusIsNotAnsweredTwice: the spec is whole, but not the status, which said that the request was answered. A
