@@ -98,8 +98,9 @@ type Cascade struct {
 	Unjudged map[types.UID]bool
 	// Kinds are the kinds of dependents to look through, each once.
 	Kinds []schema.GroupVersionKind
-	// Cluster is true when an owner is cluster-scoped: its dependents may be anywhere.
-	Cluster bool
+	// Cluster is true when an owner is cluster-scoped: its dependents may be anywhere. Spreads is true when it is a custom
+	// resource: then they must not be in a namespace that is protected either.
+	Cluster, Spreads bool
 
 	// namespaces are those that are to be deleted, ownersIn those that have owners, and owners are by UID. The values of
 	// the first and the last say which object goes with them, and why it must not.
@@ -135,6 +136,7 @@ func (c *Cascade) Add(o object.Object, options *v1alpha1.DeleteOptions) {
 	c.owners[o.UID] = ""
 	c.ownersIn[o.Namespace] = true
 	c.Cluster = c.Cluster || o.Namespace == ""
+	c.Spreads = c.Spreads || o.Namespace == "" && !slices.Contains(builtIn, o.Kind.Group)
 	c.addNode(o)
 	c.LookFor(kinds...)
 }
@@ -170,8 +172,13 @@ func hasEphemeralVolumes(pod object.Object) bool {
 // cascadeSize is about what an owner or a namespace takes, with what is found.
 const cascadeSize = 200
 
-// Size is about how many bytes it takes.
-func (c *Cascade) Size() int { return cascadeSize * (len(c.namespaces) + len(c.owners) + len(c.nodes)) }
+// Size is about how many bytes it takes: none if there is nothing to look for, or no Cascade.
+func (c *Cascade) Size() int {
+	if c == nil {
+		return 0
+	}
+	return cascadeSize * (len(c.namespaces) + len(c.owners) + len(c.nodes))
+}
 
 // Namespaces are those to look through, with all the kinds that they hold.
 func (c *Cascade) Namespaces() []string { return sortedKeys(c.namespaces) }
@@ -193,6 +200,28 @@ func (c *Cascade) Found(o object.Object, why string, owners []types.UID) {
 			c.owners[owner] = found
 		}
 	}
+}
+
+// FoundIn takes an object in a namespace that is protected, why that is, and the UIDs of all that own the object. Some
+// Pods of each Node are in one: they do not hold it.
+func (c *Cascade) FoundIn(o object.Object, why string, owners []types.UID) {
+	for _, node := range c.nodes {
+		owners = slices.DeleteFunc(owners, func(owner types.UID) bool { return owner == node })
+	}
+	c.Found(o, why, owners)
+}
+
+// Anew is the Cascade of the same objects before anything was found.
+func (c *Cascade) Anew() *Cascade {
+	anew := *c
+	anew.namespaces, anew.owners = maps.Clone(c.namespaces), maps.Clone(c.owners)
+	for name := range anew.namespaces {
+		anew.namespaces[name] = ""
+	}
+	for uid := range anew.owners {
+		anew.owners[uid] = ""
+	}
+	return &anew
 }
 
 // Reason says why an object that the Delete has chosen must stay, or is empty. Of no Cascade it is empty.

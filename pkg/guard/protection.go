@@ -6,6 +6,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -50,6 +51,11 @@ func (p Protection) Reason(action v1alpha1.Action, o object.Object, namespace *m
 		return reason, err
 	}
 	return InNamespace(o.Namespace, namespace), nil
+}
+
+// In says why no Cleaner may touch what is in the namespace: because of its name, or of its metadata.
+func (p Protection) In(name string, metadata *metav1.ObjectMeta) string {
+	return cmp.Or(p.namespace(name), InNamespace(name, metadata))
 }
 
 // InNamespace says why no Cleaner may touch what is in the namespace, because of the namespace's metadata. Nil is that

@@ -15,27 +15,66 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
 
-// maxAge is how old a decision may be when an object is touched because of it. Then a new one is made.
-const maxAge = time.Minute
+// maxAge is how old what was read for a decision may be when an object is touched because of it. Then a new decision is
+// made. It may be used for leastUse, however long a script took to make it: otherwise there would be none that is young
+// enough.
+const (
+	maxAge   = time.Minute
+	leastUse = 5 * time.Second
+)
 
 // Left says why a candidate is left alone. Empty if it is not.
 type Left func(stage.Candidate) (why string)
 
+// Decided is a decision. Read is when the reading ended that it was made from.
+type Decided struct {
+	Left Left
+	Read time.Time
+}
+
+// Decide makes a decision.
+type Decide func(context.Context) (Decided, error)
+
+// Join makes one decision of several. It leaves alone what one of them does, and is as old as the oldest.
+func Join(decides ...Decide) Decide {
+	return func(ctx context.Context) (joined Decided, err error) {
+		var all []Left
+		for _, decide := range decides {
+			decided, err := decide(ctx)
+			if err != nil {
+				return Decided{}, err
+			}
+			if all = append(all, decided.Left); len(all) == 1 || decided.Read.Before(joined.Read) {
+				joined.Read = decided.Read
+			}
+		}
+		joined.Left = func(c stage.Candidate) (why string) {
+			for _, left := range all {
+				if why = left(c); why != "" {
+					break
+				}
+			}
+			return why
+		}
+		return joined, nil
+	}
+}
+
 // Decision is the latest decision, which is made anew when it is too old. It is safe for concurrent use.
 type Decision struct {
-	decide func(context.Context) (Left, error)
+	decide Decide
 	clock  clock.PassiveClock
 
 	mu sync.RWMutex
-	// left is the latest decision, which ended at the time; fault is why there is none.
-	left  Left
-	ended time.Time
-	fault *Error
+	// latest is the latest decision, which was made at the time; fault is why there is none.
+	latest Decided
+	made   time.Time
+	fault  *Error
 }
 
-// New returns a Decision. left is the one that was made just now: nil if none was.
-func New(clk clock.PassiveClock, decide func(context.Context) (Left, error), left Left) *Decision {
-	return &Decision{decide: decide, clock: clk, left: left, ended: clk.Now()}
+// New returns a Decision. latest is the one that was made just now: the zero value if none was.
+func New(clk clock.PassiveClock, decide Decide, latest Decided) *Decision {
+	return &Decision{decide: decide, clock: clk, latest: latest, made: clk.Now()}
 }
 
 // Error says that nothing could be decided again: nothing more is touched.
@@ -63,7 +102,7 @@ func (d *Decision) Enter(ctx context.Context, c stage.Candidate) (leave func(), 
 			d.again(ctx)
 			continue
 		default:
-			why = d.left(c)
+			why = d.latest.Left(c)
 		}
 		if err != nil || why != "" {
 			d.mu.RUnlock()
@@ -102,7 +141,9 @@ func (h *Hold) Leave() {
 	}
 }
 
-func (d *Decision) isFresh() bool { return d.left != nil && d.clock.Since(d.ended) <= maxAge }
+func (d *Decision) isFresh() bool {
+	return d.latest.Left != nil && (d.clock.Since(d.latest.Read) <= maxAge || d.clock.Since(d.made) <= leastUse)
+}
 
 // again decides once more, unless somebody else just did.
 func (d *Decision) again(ctx context.Context) {
@@ -111,10 +152,10 @@ func (d *Decision) again(ctx context.Context) {
 	if d.fault != nil || d.isFresh() {
 		return
 	}
-	left, err := d.decide(ctx)
+	latest, err := d.decide(ctx)
 	if err != nil {
 		d.fault = &Error{err}
 		return
 	}
-	d.left, d.ended = left, d.clock.Now()
+	d.latest, d.made = latest, d.clock.Now()
 }

@@ -20,6 +20,9 @@ var (
 	take = stage.Candidate{Object: object.Object{Name: "take"}}
 )
 
+// readAt is a decision that leaves keep alone, from what was read until then.
+func readAt(read time.Time) Decided { return Decided{Left: leavesKeep, Read: read} }
+
 func leavesKeep(c stage.Candidate) string {
 	if c.Name == keep.Name {
 		return "it is used by now"
@@ -27,10 +30,16 @@ func leavesKeep(c stage.Candidate) string {
 	return ""
 }
 
-// TestEnter: a decision holds for a minute from its end, and is made again then.
+// TestEnter: a decision holds for a minute after the reading that it was made from, however long a script took, and is made again then.
 func TestEnter(t *testing.T) {
+	const script = 50 * time.Second
 	clk, decided := clocktesting.NewFakeClock(time.Unix(0, 0)), 0
-	d := New(clk, func(context.Context) (Left, error) { decided++; return leavesKeep, nil }, nil)
+	d := New(clk, func(context.Context) (Decided, error) {
+		decided++
+		read := clk.Now()
+		clk.Step(script)
+		return readAt(read), nil
+	}, Decided{})
 	for _, step := range []struct {
 		after time.Duration
 		c     stage.Candidate
@@ -39,7 +48,7 @@ func TestEnter(t *testing.T) {
 		decided int
 	}{
 		{0, take, "", 1}, // there was none
-		{maxAge, keep, "it is used by now", 1},
+		{maxAge - script, keep, "it is used by now", 1},
 		{time.Second, take, "", 2},
 	} {
 		clk.Step(step.after)
@@ -53,12 +62,62 @@ func TestEnter(t *testing.T) {
 	}
 }
 
+// TestLongScript: a decision that took longer than it holds may be used for a few seconds. Otherwise it would be made for ever.
+func TestLongScript(t *testing.T) {
+	clk, decided := clocktesting.NewFakeClock(time.Unix(0, 0)), 0
+	d := New(clk, func(context.Context) (Decided, error) {
+		decided++
+		read := clk.Now()
+		clk.Step(2 * maxAge)
+		return readAt(read), nil
+	}, Decided{})
+	for _, step := range []struct {
+		after   time.Duration
+		decided int
+	}{{0, 1}, {leastUse, 1}, {time.Second, 2}} {
+		clk.Step(step.after)
+		leave, _, err := d.Enter(t.Context(), take)
+		if err != nil || decided != step.decided {
+			t.Fatalf("after %s: %v, after %d decisions", step.after, err, decided)
+		}
+		leave()
+	}
+}
+
+// TestJoin: several decisions leave alone what one of them does, and are as old as the oldest.
+func TestJoin(t *testing.T) {
+	boom := errors.New("boom")
+	of := func(decided Decided, err error) Decide {
+		return func(context.Context) (Decided, error) { return decided, err }
+	}
+	leavesTake := func(c stage.Candidate) string {
+		if c.Name == take.Name {
+			return "it holds a protected object"
+		}
+		return ""
+	}
+	early, late := time.Unix(0, 0), time.Unix(9, 0)
+	for _, decides := range [][]Decide{
+		{of(readAt(early), nil), of(Decided{leavesTake, late}, nil)},
+		{of(Decided{leavesTake, late}, nil), of(readAt(early), nil)},
+	} {
+		joined, err := Join(decides...)(t.Context())
+		if err != nil || !joined.Read.Equal(early) || joined.Left(keep) != "it is used by now" || joined.Left(take) != "it holds a protected object" ||
+			joined.Left(stage.Candidate{}) != "" {
+			t.Errorf("%v: %+v", err, joined)
+		}
+	}
+	if _, err := Join(of(readAt(early), nil), of(Decided{}, boom))(t.Context()); !errors.Is(err, boom) {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestFirst: the decision that was made just now is not made again.
 func TestFirst(t *testing.T) {
-	d := New(clocktesting.NewFakeClock(time.Unix(0, 0)), func(context.Context) (Left, error) {
+	d := New(clocktesting.NewFakeClock(time.Unix(0, 0)), func(context.Context) (Decided, error) {
 		t.Error("it is made again")
-		return leavesKeep, nil
-	}, leavesKeep)
+		return Decided{}, nil
+	}, readAt(time.Unix(0, 0)))
 	if _, why, err := d.Enter(t.Context(), keep); err != nil || why != "it is used by now" {
 		t.Errorf("%q %v", why, err)
 	}
@@ -67,7 +126,7 @@ func TestFirst(t *testing.T) {
 // TestFault: what could not be decided again is not tried once more, and nothing is touched.
 func TestFault(t *testing.T) {
 	boom, tries := errors.New("boom"), 0
-	d := New(clocktesting.NewFakeClock(time.Unix(0, 0)), func(context.Context) (Left, error) { tries++; return nil, boom }, nil)
+	d := New(clocktesting.NewFakeClock(time.Unix(0, 0)), func(context.Context) (Decided, error) { tries++; return Decided{}, boom }, Decided{})
 	for range 2 {
 		leave, why, err := d.Enter(t.Context(), take)
 		if leave != nil || why != "" || !Is(err) || !errors.Is(err, boom) || tries != 1 {
@@ -83,12 +142,12 @@ func TestFault(t *testing.T) {
 func TestWhileTouching(t *testing.T) {
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
 	left := false
-	d := New(clk, func(context.Context) (Left, error) {
+	d := New(clk, func(context.Context) (Decided, error) {
 		if !left {
 			t.Error("it is decided while an object is touched")
 		}
-		return leavesKeep, nil
-	}, leavesKeep)
+		return readAt(clk.Now()), nil
+	}, readAt(clk.Now()))
 	leave, _, err := d.Enter(t.Context(), take)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +168,8 @@ func TestWhileTouching(t *testing.T) {
 // TestHold: a candidate that was held for more than a minute is decided on again, also while another one is held.
 func TestHold(t *testing.T) {
 	clk, decided := clocktesting.NewFakeClock(time.Unix(0, 0)), 0
-	d := New(clk, func(context.Context) (Left, error) { decided++; return leavesKeep, nil }, func(stage.Candidate) string { return "" })
+	d := New(clk, func(context.Context) (Decided, error) { decided++; return readAt(clk.Now()), nil },
+		Decided{func(stage.Candidate) string { return "" }, clk.Now()})
 	first, second := d.Hold(keep), d.Hold(take)
 	if first.IsValid() {
 		t.Error("it is valid before it holds anything")

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -17,48 +18,58 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
-// decideAgain decides anew what was decided from many objects. counts, if any, lose what was not found again.
-type decideAgain func(ctx context.Context, counts guard.Counts) (recheck.Left, error)
-
-// uncounted is the decision without counts.
-func (d decideAgain) uncounted(ctx context.Context) (recheck.Left, error) { return d(ctx, nil) }
-
 // confirm decides a second time what was decided from many objects, after it was written down: what is not chosen again
-// is left alone.
+// is left alone, and so is what would take along an object that is protected by now.
 func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
-	if !t.acts() || t.plans() || in.left || in.fault != nil || in.stopped != nil || context.Cause(ctx) != nil ||
-		!needsConfirming(t, in) {
+	if !t.acts() || t.plans() || in.left || in.fault != nil || in.stopped != nil || context.Cause(ctx) != nil {
 		return in
 	}
 	again := *t
 	again.progress, again.observer = nil, selector.Observer{}
 	var scriptFault error
-	decide := r.Read.findAgain(&again, t.engine.Memory, in.decision.view.findings)
-	if t.engine.Aggregate() != nil {
-		decide = r.chooseAgain(&again, in.decision.view, &scriptFault)
-	}
+	var decides []recheck.Decide
 	confirmed := *in
 	confirmed.counts = maps.Clone(in.counts)
-	left, err := decide(ctx, confirmed.counts)
+	switch needed := needsConfirming(t, in); {
+	case needed && t.engine.Aggregate() != nil:
+		decides = append(decides, r.chooseAgain(&again, in.decision.view, confirmed.counts, &scriptFault))
+	case needed:
+		decides = append(decides, r.Read.findAgain(&again, t.engine.Memory, in.decision.view.findings, confirmed.counts))
+	}
+	needed, cascade := len(decides) > 0, in.decision.cascade
+	if cascade.Size() > 0 && len(in.places) > 0 {
+		decides = append(decides, r.Act.cascadeAgain(t, t.engine.Memory, cascade))
+	}
+	if len(decides) == 0 {
+		return in
+	}
+	decide, err := recheck.Join(decides...), error(nil)
+	decided := takenAlong(cascade, t.record.Status.JudgedTime.Time) // it was read just now
+	if needed {
+		decided, err = decide(ctx)
+	}
 	if confirmed.left = r.Act.isStopping(ctx); confirmed.left {
 		return &confirmed
 	}
 	if err != nil {
 		return in.unconfirmed(err, scriptFault)
 	}
-	confirmed.again = recheck.New(r.Begin.Clock, decide.uncounted, left)
-	return confirmed.without(left)
+	confirmed.again = recheck.New(r.Begin.Clock, decide, decided)
+	return confirmed.without(decided.Left)
 }
 
-// chooseAgain reads the whole view again, and lets the aggregated script choose.
-func (r *Runner) chooseAgain(t *task, v *view, scriptFault *error) decideAgain {
+// chooseAgain reads the whole view again, and lets the aggregated script choose. counts, if any, lose what was not
+// found again.
+func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault *error) recheck.Decide {
 	first := v.findings
-	return func(ctx context.Context, counts guard.Counts) (recheck.Left, error) {
+	return func(ctx context.Context) (recheck.Decided, error) {
 		t.engine.Renew(v.bytes) // only what was chosen is kept of the reading before
-		now := r.Judge.choose(ctx, t, r.Read.read(ctx, t))
+		all := r.Read.read(ctx, t)
+		read := r.Begin.Clock.Now()
+		now := r.Judge.choose(ctx, t, all)
 		if now.incomplete != nil {
 			*scriptFault = now.scriptFault
-			return nil, fmt.Errorf("reading everything a second time: %w", now.incomplete)
+			return recheck.Decided{}, fmt.Errorf("reading everything a second time: %w", now.incomplete)
 		}
 		still := make(map[types.UID]bool, now.matched.Len())
 		for _, verdict := range now.matched.All() {
@@ -66,29 +77,49 @@ func (r *Runner) chooseAgain(t *task, v *view, scriptFault *error) decideAgain {
 		}
 		v = &view{bytes: now.view.bytes}
 		first.Forget(counts, now.view.findings)
-		return func(c stage.Candidate) string {
+		return recheck.Decided{Read: read, Left: func(c stage.Candidate) string {
 			if !still[c.UID] {
 				return "when everything was read a second time, the aggregated script did not choose it any more"
 			}
 			return now.view.findings.Lost(c)
-		}, nil
+		}}, nil
 	}
 }
 
-// findAgain reads again what the findings need.
-func (s Read) findAgain(t *task, memory *selector.Share, first *survey.Findings) decideAgain {
+// findAgain reads again what the findings need. counts, if any, lose what was not found again.
+func (s Read) findAgain(
+	t *task, memory *selector.Share, first *survey.Findings, counts guard.Counts,
+) recheck.Decide {
 	taken := int64(0)
-	return func(ctx context.Context, counts guard.Counts) (recheck.Left, error) {
-		memory.GiveBack(taken)
-		before := memory.Taken()
-		now, err := s.readFindings(ctx, t, memory, nil)
-		taken = memory.Taken() - before
+	return func(ctx context.Context) (recheck.Decided, error) {
+		var now *survey.Findings
+		err := memory.Again(&taken, func() (err error) { now, err = s.readFindings(ctx, t, memory, nil); return err })
 		if err != nil {
-			return nil, fmt.Errorf("reading everything a second time: %w", err)
+			return recheck.Decided{}, fmt.Errorf("reading everything a second time: %w", err)
 		}
 		first.Forget(counts, now)
-		return now.Lost, nil
+		return recheck.Decided{Left: now.Lost, Read: s.Clock.Now()}, nil
 	}
+}
+
+// cascadeAgain looks again for what must stay and would be deleted together with the victims: an owner does not change
+// when its dependents do.
+func (s Act) cascadeAgain(t *task, memory *selector.Share, first *guard.Cascade) recheck.Decide {
+	taken := int64(0)
+	return func(ctx context.Context) (recheck.Decided, error) {
+		now := first.Anew()
+		err := memory.Again(&taken, func() error { return s.readCascade(ctx, t, memory, now) })
+		return takenAlong(now, s.Clock.Now()), err
+	}
+}
+
+// takenAlong leaves alone what would take a protected object along.
+func takenAlong(cascade *guard.Cascade, read time.Time) recheck.Decided {
+	return recheck.Decided{Left: func(c stage.Candidate) string { return cascade.Reason(c.Object) }, Read: read}
+}
+
+func (s Act) readCascade(ctx context.Context, t *task, memory *selector.Share, cascade *guard.Cascade) error {
+	return survey.Cascade(ctx, t.who.Reader, memory, cascade, survey.Protected{Protection: s.Protection, Operator: s.Operator})
 }
 
 // needsConfirming reports whether a finding or an aggregated script chose something that is to be touched, or an

@@ -128,8 +128,8 @@ type leftover struct {
 	ledger  *journal.Ledger
 	victims []journal.Victim
 	known   map[int]journal.SavedOutcome
-	// again decides once more on what was decided by findings. Nil when nothing was.
-	again *recheck.Decision
+	// decides decide once more on what was decided by findings.
+	decides []recheck.Decide
 }
 
 // outcome is what is known to have become of the i-th victim.

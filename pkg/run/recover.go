@@ -20,7 +20,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
-	"github.com/kubecleaner/kubecleaner/pkg/survey"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
@@ -91,7 +90,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	t.progress = r.Record.startProgress(running, record, metrics.StageAct, len(left.victims))
 	defer t.progress.End()
 	if t.cleaner != nil && t.cleaner.HasFindings() { // what was found before may be used by now
-		left.again = recheck.New(r.Begin.Clock, r.Read.findAgain(t, memory, nil).uncounted, nil)
+		left.decides = append(left.decides, r.Read.findAgain(t, memory, nil, nil))
 	}
 	outcomes, err := r.Act.goOn(running, t, left, rest, memory)
 	t.progress.StopShowing()
@@ -128,7 +127,7 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 ) ([]stage.Outcome, error) {
 	a := &acting{
 		task: t, protection: s.Protection, ledger: left.ledger, victims: left.victims, again: abandonChanged,
-		reread: left.again, looks: true, closing: rest.closing,
+		looks: true, closing: rest.closing,
 	}
 	open := a.takeOver(left)
 	if a.closing == nil {
@@ -139,7 +138,12 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 		var err error
 		if a.guards, err = s.guardsOf(ctx, t, open, memory); err != nil {
 			rest.closing, rest.faulty = err, true
+		} else if a.guards.cascade.Size() > 0 {
+			left.decides = append(left.decides, s.cascadeAgain(t, memory, a.guards.cascade))
 		}
+	}
+	if len(left.decides) > 0 {
+		a.reread = recheck.New(s.Clock, recheck.Join(left.decides...), recheck.Decided{})
 	}
 	a.closing = rest.closing
 	on, end := ctx, func() {}
@@ -207,5 +211,5 @@ func (s Act) guardsOf(ctx context.Context, t *task, victims []journal.Victim, me
 	for _, victim := range victims {
 		g.cascade.Add(victim.Object, t.cleaner.Spec.DeleteOptions)
 	}
-	return g, survey.Cascade(ctx, t.who.Reader, memory, g.cascade)
+	return g, s.readCascade(ctx, t, memory, g.cascade)
 }

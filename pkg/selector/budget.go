@@ -89,6 +89,15 @@ func (s *Share) Taken() int64 { return s.bytes }
 // GiveBack takes fewer bytes from now on.
 func (s *Share) GiveBack(bytes int64) { _ = s.add(-bytes) } // less is always granted
 
+// Again reads something once more: what the reading before took is given back first. taken is what it took.
+func (s *Share) Again(taken *int64, read func() error) error {
+	s.GiveBack(*taken)
+	before := s.Taken()
+	err := read()
+	*taken = s.Taken() - before
+	return err
+}
+
 // add takes some bytes more, or fewer when they are negative. The error says who has the memory, and what to do;
 // nothing is taken then.
 func (s *Share) add(bytes int64) error {

@@ -19,6 +19,7 @@ type collector struct {
 	kind     object.Kind
 	found    *Matches
 	before   int // how many candidates there were before this list
+	scope    Scope
 	lists    collections
 	// stream is the script at work, some objects behind the list. Nil when there is no script.
 	stream *sandbox.Stream
@@ -180,6 +181,6 @@ func (c *collector) judged(
 	return c.found.add(
 		ctx,
 		stage.Candidate{Object: o, Selector: c.selector.index, Message: object.WithManager(message, c.selector.managed(o))},
-		c.selector.Excludes(o),
+		c.selector.Excludes(o) || c.scope.isEnding(o),
 	)
 }

@@ -21,8 +21,9 @@ func namespaceKind() object.Kind {
 	return object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
 }
 
-// scope finds out where a selector looks. A namespace selector that matches no namespace leads nowhere.
-func (r *Reader) scope(ctx context.Context, namespace string, selector labels.Selector) (Scope, error) {
+// scope finds out where a selector looks. A namespace selector that matches no namespace leads nowhere. It selects
+// those that are being deleted only with ending, for those who must see what still uses something.
+func (r *Reader) scope(ctx context.Context, namespace string, selector labels.Selector, ending bool) (Scope, error) {
 	if namespace == "" && selector == nil {
 		return Scope{Cluster: true}, nil
 	}
@@ -34,22 +35,26 @@ func (r *Reader) scope(ctx context.Context, namespace string, selector labels.Se
 		return scope, nil
 	}
 	kind := namespaceKind()
-	var found []string
+	var found, going []string
 	query := query{kind: kind, path: kind.Path("", ""), labels: selector.String()}
-	err := r.list(ctx, query, func() error { found = nil; return nil }, func(raw []byte) error {
+	err := r.list(ctx, query, func() error { found, going = nil, nil; return nil }, func(raw []byte) error {
 		var ns corev1.Namespace
 		if err := json.Unmarshal(raw, &ns); err != nil {
 			return fmt.Errorf("reading a namespace: %w", err)
 		}
-		if ns.DeletionTimestamp == nil && ns.Status.Phase != corev1.NamespaceTerminating && ns.Name != namespace {
-			found = append(found, ns.Name)
+		isGoing := ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating
+		if ns.Name == namespace || isGoing && !ending {
+			return nil
+		}
+		if found = append(found, ns.Name); isGoing {
+			going = append(going, ns.Name)
 		}
 		return nil
 	})
 	if err != nil {
 		return Scope{}, err
 	}
-	scope.Namespaces = append(scope.Namespaces, found...)
+	scope.Namespaces, scope.ending = append(scope.Namespaces, found...), going
 	return scope, nil
 }
 

@@ -15,7 +15,13 @@ import (
 type Scope struct {
 	Cluster    bool
 	Namespaces []string
+
+	// ending are those of Namespaces that are being deleted: what is in them may be looked at, and is not chosen.
+	ending []string
 }
+
+// isEnding reports whether the object is in a namespace that is being deleted.
+func (s Scope) isEnding(o object.Object) bool { return slices.Contains(s.ending, o.Namespace) }
 
 // Contains reports whether an object of the namespace is in the scope.
 func (s Scope) Contains(namespace string) bool {

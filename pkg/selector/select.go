@@ -52,7 +52,7 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Matches) S
 	if result.Kind, result.Err = s.Resolve(ctx, reader); result.Err != nil {
 		return result
 	}
-	if result.Scope, result.Err = reader.scope(ctx, s.namespace, s.namespaces); result.Err != nil {
+	if result.Scope, result.Err = reader.scope(ctx, s.namespace, s.namespaces, s.judge.Aggregated); result.Err != nil {
 		return result
 	}
 	if _, result.Err = s.metrics(ctx); result.Err != nil {
@@ -68,7 +68,7 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Matches) S
 			return result
 		}
 		c := newCollector(ctx, s, result.Kind, found)
-		c.lists, c.events, c.eventPath = lists, events, about[i]
+		c.scope, c.lists, c.events, c.eventPath = result.Scope, lists, events, about[i]
 		query := query{
 			kind:         result.Kind,
 			path:         path,

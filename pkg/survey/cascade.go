@@ -13,18 +13,28 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
+// Protected is what a Delete must not take along besides objects that say so themselves: all that is in the namespaces
+// of the protection, or in those that are annotated. The operator reads Namespaces.
+type Protected struct {
+	guard.Protection
+	Operator *selector.Reader
+}
+
 // Cascade looks where the cascade says. What cannot be read is an error: a protected object may be in it.
-func Cascade(ctx context.Context, reader *selector.Reader, memory *selector.Share, cascade *guard.Cascade) error {
+func Cascade(
+	ctx context.Context, reader *selector.Reader, memory *selector.Share, cascade *guard.Cascade, also Protected,
+) error {
 	if err := memory.Take(cascade.Size()); err != nil {
 		return fmt.Errorf("looking for protected objects that would be deleted with others: %w", err)
 	}
 	if err := readContent(ctx, reader, cascade); err != nil {
 		return fmt.Errorf("looking for protected objects in the namespaces that would be deleted: %w", err)
 	}
-	if err := readDependents(ctx, reader, memory, cascade); err != nil {
+	if err := readDependents(ctx, reader, memory, cascade, also); err != nil {
 		return fmt.Errorf("looking for protected objects that would be deleted with their owners: %w", err)
 	}
 	if err := readPods(ctx, reader, cascade); err != nil {
@@ -57,7 +67,12 @@ func readDependents(
 	reader *selector.Reader,
 	memory *selector.Share,
 	cascade *guard.Cascade,
+	also Protected,
 ) error {
+	protected, err := also.namespaces(ctx, memory, cascade)
+	if err != nil {
+		return err
+	}
 	scope := selector.Scope{Cluster: cascade.Cluster, Namespaces: cascade.OwnersIn()}
 	ancestors := selector.NewAncestors(reader, memory)
 	for _, gvk := range cascade.Kinds {
@@ -70,12 +85,16 @@ func readDependents(
 			return err
 		}
 		err = reader.Metadata(ctx, kind, scope, func(o object.Object) error {
-			why := cascade.Stays(o)
-			if why == "" {
+			why, in := cascade.Stays(o), protected[o.Namespace]
+			if why == "" && (in == "" || o.Deleting) {
 				return nil
 			}
 			owners, err := ancestors.Of(ctx, o)
-			cascade.Found(o, why, owners)
+			if why != "" {
+				cascade.Found(o, why, owners)
+			} else {
+				cascade.FoundIn(o, in, owners)
+			}
 			return err
 		})
 		if err != nil {
@@ -83,6 +102,30 @@ func readDependents(
 		}
 	}
 	return nil
+}
+
+// namespaces says why what is in some namespaces must stay, by name. It has none unless owners may have dependents in
+// any. Those that are owned themselves it gives to the cascade.
+func (p Protected) namespaces(
+	ctx context.Context, memory *selector.Share, cascade *guard.Cascade,
+) (protected map[string]string, err error) {
+	if !cascade.Spreads {
+		return nil, nil
+	}
+	protected = map[string]string{}
+	kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, Resource: "namespaces"}
+	ancestors := selector.NewAncestors(p.Operator, memory)
+	return protected, p.Operator.Each(ctx, selector.Ask{Kind: kind, MetadataOnly: true}, func(o object.Object) error {
+		metadata, err := apiserver.Metadata(o)
+		why := p.In(metadata.Name, &metadata)
+		if err != nil || why == "" || o.Deleting {
+			return err
+		}
+		protected[metadata.Name] = why
+		owners, err := ancestors.Of(ctx, o)
+		cascade.Found(o, why, owners)
+		return err
+	})
 }
 
 // readPods looks through the Pods of the Nodes that would be deleted. The control plane deletes those soon afterwards.

@@ -222,6 +222,66 @@ func TestOwnerOfAProtectedObjectStaysAfterAnInterruption(t *testing.T) {
 	must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(owner), owner))
 }
 
+// What is protected is looked for once more when that was read over a minute ago: an owner does not change with its dependents.
+func TestOwnerOfWhatIsProtectedMeanwhileStays(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	var owners []*unstructured.Unstructured
+	for i := range 30 {
+		owners = append(owners, b.deployment(fmt.Sprintf("old-%02d", i), false))
+	}
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete, selecting(kind("apps", "v1", "Deployment", b.namespace))))
+	l.startExecutor()
+	at := newBarrier(t)
+	b.holdRequests(at, http.MethodDelete, "/deployments/old-")
+	l.at(l.first())
+	at.await(1)
+	for _, owner := range owners {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: owner.GetName() + "-1-a"}}
+		must(t, b.user.Patch(t.Context(), pod, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"cleaner/protect":"true"}}}`))))
+	}
+	b.clock.SetTime(b.clock.Now().Add(2 * time.Minute))
+	at.open()
+	l.finish()
+	record := l.records()[0]
+	left := 0
+	for _, o := range record.Status.Objects {
+		if o.Outcome == v1alpha1.OutcomeChanged && strings.Contains(o.Reason, wouldGo) {
+			left++
+		}
+	}
+	if left < 10 || int64(left) != record.Status.Skipped {
+		t.Errorf("%d of 30 owners were left alone: %+v", left, record.Status.RunCounts)
+	}
+}
+
+// A custom resource without a namespace may own objects anywhere. It stays if one is in a namespace that is protected, or is one.
+func TestOwnerOfWhatIsInAProtectedNamespaceStays(t *testing.T) {
+	must(t, installWidgets())
+	b := newBench(t)
+	b.serviceAccount()
+	tenant := func(name string) *unstructured.Unstructured {
+		return b.thing(schema.FromAPIVersionAndKind(widgetGroup+"/v1", "Tenant"), name, map[string]any{"metadata": map[string]any{"labels": map[string]any{"bench": b.namespace}}})
+	}
+	inside, itself, outside := tenant("inside-"+b.namespace), tenant("itself-"+b.namespace), tenant("outside-"+b.namespace)
+	guarded := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.newNamespace(nil)}}
+	edit(b, guarded, func(ns *corev1.Namespace) {
+		ns.Annotations = map[string]string{v1alpha1.ProtectAnnotation: "true"}
+		ns.OwnerReferences = []metav1.OwnerReference{{APIVersion: itself.GetAPIVersion(), Kind: itself.GetKind(), Name: itself.GetName(), UID: itself.GetUID()}}
+	})
+	b.deployment("web", false, outside)
+	other := *b
+	other.namespace = guarded.Name
+	other.deployment("web", false, inside)
+	tenants := kind(widgetGroup, "v1", "Tenant", "")
+	tenants.LabelFilters = equal("bench", b.namespace)
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(tenants)))
+	wantOutcome(t, run, inside.GetName(), v1alpha1.OutcomeProtected, " "+guarded.Name+"/web", " would be deleted with it, and namespace "+guarded.Name+" is annotated")
+	wantOutcome(t, run, itself.GetName(), v1alpha1.OutcomeProtected, "Namespace "+guarded.Name+" would be deleted with it, and namespace "+guarded.Name+" is annotated")
+	wantOutcome(t, run, outside.GetName(), v1alpha1.OutcomeDeleted)
+}
+
 // A Namespace that holds a protected object of whatever kind stays; another one goes. This test shares the API server with no other: it
 // lists all kinds, and other tests break some.
 func TestNamespaceOfAProtectedObjectStays(t *testing.T) {

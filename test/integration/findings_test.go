@@ -163,7 +163,7 @@ func TestFindingThatIsUnknown(t *testing.T) {
 	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 2 objects matched; 1 deleted, 1 left alone.",
 		" Left alone as Unknown, because not all could be read that may name them: 1 object; for example listing ", "is forbidden: ", "Grant ServiceAccount "+b.namespace+"/cleaner the right: ")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 2, Matched: 1, Acted: 1, Skipped: 1})
-	wantOutcome(t, run, "perhaps", v1alpha1.OutcomeUnknown, "no user found in ", "; not readable: ", "Deployment.apps")
+	wantOutcome(t, run, "perhaps", v1alpha1.OutcomeUnknown, "no user found in ", "; not readable: ClusterRole.rbac.authorization.k8s.io, ", " more")
 	wantOutcome(t, run, "plain", v1alpha1.OutcomeDeleted)
 	b.wantNames("perhaps")
 }

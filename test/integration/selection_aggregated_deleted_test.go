@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -57,6 +58,37 @@ func TestObjectsBeingDeletedUseWhatTheyUse(t *testing.T) {
 	}
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 of 3 objects matched; 1 deleted")
 	b.wantNames("used")
+}
+
+// unusedByData chooses each ConfigMap that no other one names in its data.
+const unusedByData = `function evaluate()
+  local used, chosen = {}, {}
+  for _, r in ipairs(resources) do used[(r.data or {}).uses or ""] = true end
+  for _, r in ipairs(resources) do
+    if not used[r.metadata.name] then table.insert(chosen, {resource = r}) end
+  end
+  return {resources = chosen}
+end`
+
+// A namespaceSelector selects no namespace that is being deleted. What is still there may use something elsewhere.
+func TestObjectsInNamespacesBeingDeletedUseWhatTheyUse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("used")
+	b.configMap("unused")
+	mark := map[string]string{"team": b.namespace}
+	edit(b, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.namespace}}, func(ns *corev1.Namespace) { ns.Labels = mark })
+	going := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.newNamespace(mark)}}
+	user := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: going.Name, Name: "user", Labels: map[string]string{"test": "x"}}, Data: map[string]string{"uses": "used"}}
+	must(t, b.user.Create(t.Context(), user))
+	must(t, b.user.Delete(t.Context(), going)) // no controller empties it
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, aggregated(unusedByData), func(c *v1alpha1.Cleaner) {
+		s := &c.Spec.ResourcePolicySet.ResourceSelectors[0]
+		s.Namespace, s.NamespaceSelector = "", "team="+b.namespace
+	}))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 3 objects matched; 1 deleted")
+	b.wantNames("used")
+	must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(user), user))
 }
 
 // The same holds for a finding, which needs no script.
