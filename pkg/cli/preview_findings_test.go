@@ -31,7 +31,7 @@ func TestPreviewOfFindings(t *testing.T) {
 	if text := s.plain(got.out); got.code != codes.ExitDone || !strings.Contains(text, "NS   ConfigMap   a   be deleted   none of ") || strings.Contains(text, "ConfigMap   b") {
 		t.Errorf("it prints (%d)\n%s%s", got.code, text, got.errOut)
 	}
-	if !strings.Contains(got.errOut, "1 would be deleted later. An object counts only if every run of the last 14d found it, and at least 3 runs (forSeconds)") {
+	if !strings.Contains(got.errOut, "1 would be deleted later. A run acts on an object only after every run of the last 14d, and at least 3 runs, found it (forSeconds)") {
 		t.Errorf("it says\n%s", got.errOut)
 	}
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "namespaces", "pods"}, Verbs: []string{"list", "get"}})

@@ -271,7 +271,7 @@ func whyUnknown(found *finding.Finding) string {
 		return found.Reason
 	}
 	rest := ""
-	if more := len(kinds) - mostNotReadable; more > 0 {
+	if more := len(kinds) - mostNotReadable; more > 1 {
 		kinds, rest = kinds[:mostNotReadable], fmt.Sprintf(" and %d more", more)
 	}
 	return found.Reason + NotReadable + strings.Join(kinds, ", ") + rest

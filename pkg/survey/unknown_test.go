@@ -23,7 +23,7 @@ func TestWhyUnknown(t *testing.T) {
 	}
 	for want, found := range map[string]*finding.Finding{
 		"no user found": unread(),
-		"no user found; not readable: A, B, C, D":            unread("A", "B", "C", "D"),
+		"no user found; not readable: A, B, C, D, E":         unread("A", "B", "C", "D", "E"),
 		"no user found; not readable: A, B, C, D and 2 more": unread("A", "B", "C", "D", "E", "F"),
 	} {
 		if got := whyUnknown(found); got != want {

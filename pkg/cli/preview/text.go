@@ -14,7 +14,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
-	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // newTable is the table of what was asked for.
@@ -86,17 +85,8 @@ func (j *job) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell 
 	return terminal.Cell{Text: "stay as it is", In: nil}
 }
 
-// maxUnread is how many kinds that could not be read a row names.
-const maxUnread = 4
-
 // why is the reason for what would become of an object, as far as one is known besides that it was selected.
-func why(item run.PreviewItem) string {
-	because := terminal.Because(item.Detail, item.Message)
-	if reason, kinds, unread := strings.Cut(because, survey.NotReadable); unread {
-		because = reason + survey.NotReadable + terminal.Shortened(strings.Split(kinds, ", "), maxUnread)
-	}
-	return because
-}
+func why(item run.PreviewItem) string { return terminal.Because(item.Detail, item.Message) }
 
 // summary is "3 of 212 objects match; 2 would be deleted, 1 is protected". unsure is whether the API server may refuse
 // some of what would be done.
@@ -184,7 +174,7 @@ func patience(found *run.Preview) (text string) {
 		text += fmt.Sprintf(". A run waits until an object has matched %d times in a row (occurrenceThreshold)", found.Threshold)
 	}
 	if found.ForSeconds > 0 {
-		text += fmt.Sprintf(". An object counts only if every run of the last %s found it, and at least %d runs (forSeconds)",
+		text += fmt.Sprintf(". A run acts on an object only after every run of the last %s, and at least %d runs, found it (forSeconds)",
 			duration.HumanDuration(time.Duration(found.ForSeconds)*time.Second), v1alpha1.MinFindingRuns)
 	}
 	return text

@@ -59,7 +59,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			"An object goes through the whole selector: kind, namespace, labels, excludeDeleted, minAgeSeconds, matchConditions and\n" +
 			"evaluate. If a namespace is not in resources.yaml, a namespaceSelector counts as matching it. An object of another version than\n" +
 			"the selector's is judged as if it had the selector's version. An object without a namespace is judged as if its namespace were\n" +
-			"selected. A note says so. Another note says that a run would leave a matching object alone, because it is protected.",
+			"selected. A note says so. Another note says that a run would leave a matching object alone, because it is protected. For that, it\n" +
+			"takes the operator's namespace and --protected-namespaces as they are by default.",
 		Example: "  kubectl cleaner test cleaners/\n  kubectl cleaner test cleaners/ --run unused --now 2026-01-31T12:00:00Z -o junit",
 		Args:    terminal.AtLeastOne("a directory"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd, args) },
