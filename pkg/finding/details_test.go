@@ -232,7 +232,7 @@ func TestWantedLists(t *testing.T) {
 		"Secrets": {
 			finding.Want{Kind: gk("Secret"), Type: v1alpha1.FindingUnused},
 			"Secret metadata type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token,type!=bootstrap.kubernetes.io/token; " +
-				"Secret metadata type=kubernetes.io/service-account-token; Pod; ServiceAccount; Ingress everywhere", "Event EndpointSlice Node",
+				"Secret metadata type=kubernetes.io/service-account-token; Pod; ServiceAccount everywhere; Ingress everywhere", "Event EndpointSlice Node",
 		},
 		"certificates":    {finding.Want{Kind: gk("Secret"), Type: v1alpha1.FindingCertificateExpired}, "Secret type=kubernetes.io/tls", "Pod ConfigMap"},
 		"what is Stuck":   {finding.Want{Kind: gk("Event"), Type: v1alpha1.FindingStuck}, "Event metadata", "Pod ConfigMap"},

@@ -56,7 +56,7 @@ func (f *Finder) needs() needs {
 		n.add(n.reads, f.mayMake(r), crosses)
 		n.add(n.reads, r.reads, crosses)
 		n.add(n.reads, f.waitersFor(r), crosses)
-		n.add(n.reads, r.annotated(), crosses)
+		n.add(n.reads, r.annotated(), true) // an annotation may name an object of another namespace
 		n.add(n.sources, f.mayScale(r), crosses)
 	}
 	return n
@@ -171,6 +171,7 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 		waiters: f.mayWait(gk), rights: f.showsRights(gk),
 		texts: gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
 	}
+	whole.Everywhere = whole.Everywhere || whole.texts // which may name an object of another namespace
 	whole.MetadataOnly = !f.needsBody(whole)
 	return whole
 }

@@ -30,7 +30,7 @@ var AnnotatedKinds = []schema.GroupKind{
 }
 
 // AddAnnotations takes the names of ConfigMaps and Secrets in the annotations of an object: a controller may read them.
-// The object's own name means itself.
+// One that is called like the object may be meant, too.
 func (g *Graph) AddAnnotations(o *object.Parts) {
 	if !slices.Contains(AnnotatedKinds, o.Kind.GroupKind()) {
 		return
@@ -41,11 +41,7 @@ func (g *Graph) AddAnnotations(o *object.Parts) {
 		if slices.ContainsFunc(aboutItself, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
 			continue
 		}
-		eachNameIn(o, nil, value, func(namespace string, word []byte) {
-			if string(word) != by.Name {
-				g.annotations.addWord(namespace, word)
-			}
-		})
+		eachNameIn(o, nil, value, g.annotations.addWord)
 		g.witnessText(o, nil, by, value, value)
 	}
 }

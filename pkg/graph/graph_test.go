@@ -107,6 +107,12 @@ kind: ClusterRoleBinding
 metadata: {name: b}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
 subjects: [{kind: Group, name: "system:serviceaccounts"}]`, map[string]string{"ServiceAccount team/any": "hinted"}},
+		"everybody who has logged in": {`
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: b}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{kind: Group, name: "system:authenticated"}]`, map[string]string{"ServiceAccount team/any": "hinted"}},
 		"all accounts, by a binding that each cluster has": {`
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding

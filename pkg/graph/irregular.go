@@ -124,8 +124,8 @@ var groupsOfPods = irregularity{
 }
 
 const (
-	aboutSubjects = "subjects of kind User named `system:serviceaccount:NAMESPACE:NAME`; groups `system:serviceaccounts` and " +
-		"`system:serviceaccounts:NAMESPACE`, which are for all accounts, and so do not prove that one account is used (strength Hints)"
+	aboutSubjects = "subjects of kind User named `system:serviceaccount:NAMESPACE:NAME`; groups `system:serviceaccounts`, " +
+		"`system:serviceaccounts:NAMESPACE` and `system:authenticated`, which are for all accounts, and so do not prove that one account is used (strength Hints)"
 	aboutPolicies   = "`spec.paramKind` names the kind of the parameters that its bindings choose by labels"
 	aboutParameters = "ConfigMaps and Secrets that `spec.paramRef.selector` chooses by their labels, in the namespace of `paramRef`, or in any namespace " +
 		"if it names none (strength Reads if the selector is empty, or if the policy does not name a kind)"
@@ -194,6 +194,9 @@ func addSubjects(w *walker) {
 				w.named(Name{GroupKind: serviceAccountKind, Namespace: namespace, Name: account}, "subjects[].name", Names)
 			}
 		case "Group":
+			if name == "system:authenticated" {
+				name = "system:serviceaccounts"
+			}
 			namespace, ok := strings.CutPrefix(name, "system:serviceaccounts")
 			if ok && !stock && (namespace == "" || namespace[0] == ':') {
 				all := Name{GroupKind: serviceAccountKind, Namespace: strings.TrimPrefix(namespace, ":"), Name: "*"}

@@ -182,7 +182,7 @@ func (m *mentions) addWord(namespace string, word []byte) {
 	if strings.IndexByte(namespace, anyText) >= 0 {
 		namespace = ""
 	}
-	if m.of != "" && namespace != "" && namespace != m.of {
+	if of := strings.TrimSuffix(namespace, shortName); m.of != "" && of != "" && of != m.of {
 		return
 	}
 	if bytes.IndexByte(word, anyText) >= 0 {
@@ -226,7 +226,8 @@ func (m *mentions) has(name Name) bool {
 		shortest = shortestInCluster
 	}
 	if m.full || len(name.Name) < shortest {
-		return m.full
+		_, stands := m.words[mentionKey(name.Namespace+shortName, name.Name)]
+		return m.full || stands
 	}
 	for _, in := range []string{cmp.Or(name.Namespace, "*"), ""} {
 		k := mentionKey(in, name.Name)

@@ -170,6 +170,9 @@ func visitName(namespace, before string, word []byte, visit func(namespace strin
 	add(namespace, word)
 	if before != "" {
 		add(before, word)
+		if len(word) > 0 && len(word) < shortestMention {
+			visit(before+shortName, word)
+		}
 	}
 	if host, rest, found := bytes.Cut(word, []byte{'.'}); found {
 		within, rest, isLonger := bytes.Cut(rest, []byte{'.'})
@@ -182,6 +185,9 @@ func visitName(namespace, before string, word []byte, visit func(namespace strin
 		}
 	}
 }
+
+// shortName follows the namespace of a name that is too short to count unless its namespace stands before it.
+const shortName = "/"
 
 // isPodOfSet reports whether a word may be the name of a Pod of a StatefulSet, as in kafka-0.kafka.
 func isPodOfSet(word []byte) bool {

@@ -144,7 +144,9 @@ func (w *World) checkObject(uid types.UID, object *Object) []error {
 		}
 		intents++
 		outcome, known := record.Outcomes[place]
-		if record.Run.Status.Phase.Final() && (!known || !admits(outcome, w.isUnclear(object.Last))) {
+		unclear := w.isUnclear(object.Last)
+		found := unclear || record.Run.Status.Recoveries > 0 // the operator that touched it may be gone
+		if record.Run.Status.Phase.Final() && (!known || !admits(outcome, unclear, found)) {
 			wrong = append(
 				wrong,
 				fmt.Errorf("I1: %s, and the outcome in %s is %q (%s)", name, record.Run.Name, outcome.Outcome, outcome.Reason),
@@ -170,8 +172,8 @@ func name(o *unstructured.Unstructured) string {
 }
 
 // admits reports whether an outcome says that the object was touched or, where that may be unclear, that it may have
-// been.
-func admits(outcome journal.SavedOutcome, unclear bool) bool {
+// been. Found says that whoever looked at the object may not be who touched it: then it may be said to be gone.
+func admits(outcome journal.SavedOutcome, unclear, found bool) bool {
 	switch outcome.Outcome {
 	case v1alpha1.OutcomeAbandoned:
 		return unclear && strings.Contains(outcome.Reason, "it could not be found out what became of it")
@@ -179,11 +181,9 @@ func admits(outcome journal.SavedOutcome, unclear bool) bool {
 		return unclear && strings.Contains(outcome.Reason, "it is not known what became of the object")
 	case v1alpha1.OutcomeFailed:
 		return unclear
-	case v1alpha1.OutcomeDeleted,
-		v1alpha1.OutcomeFoundGone,
-		v1alpha1.OutcomeTerminating,
-		v1alpha1.OutcomeGone,
-		v1alpha1.OutcomeTransformed:
+	case v1alpha1.OutcomeGone, v1alpha1.OutcomeFoundGone:
+		return found
+	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed:
 		return true
 	}
 	return false

@@ -65,6 +65,13 @@ func (r *Record) failed(reason string) {
 	r.Run.Status.RunCounts = v1alpha1.RunCounts{Matched: 3, Acted: 1, Skipped: 1, Failed: 1}
 }
 
+// said makes the run say something else of the first object, which it left alone.
+func (r *Record) said(outcome v1alpha1.OutcomeResult) {
+	r.Outcomes[0] = journal.SavedOutcome{Outcome: outcome}
+	r.Run.Status.Objects[0].Outcome = outcome
+	r.Run.Status.RunCounts = v1alpha1.RunCounts{Matched: 3, Acted: 1, Skipped: 2}
+}
+
 // The checker sees each way in which a world can be broken.
 func TestCheckerSeesBrokenWorlds(t *testing.T) {
 	for _, test := range []struct {
@@ -87,6 +94,12 @@ func TestCheckerSeesBrokenWorlds(t *testing.T) {
 		{"gone, and the answer was kept from the operator", "", func(w *World, r *Record) {
 			r.failed("it is not known whether it was deleted")
 			w.Unclear = func(o *unstructured.Unstructured) bool { return o.GetName() == "gone" }
+		}},
+		{"gone by a delete with an answer, and called gone before", `the outcome in run-1 is "Gone"`, func(_ *World, r *Record) { r.said(v1alpha1.OutcomeGone) }},
+		{"gone by a delete with an answer, and called found gone", `the outcome in run-1 is "FoundGone"`, func(_ *World, r *Record) { r.said(v1alpha1.OutcomeFoundGone) }},
+		{"found gone by the next operator", "", func(_ *World, r *Record) {
+			r.said(v1alpha1.OutcomeFoundGone)
+			r.Run.Status.Recoveries = 1
 		}},
 		{"in two intents", "I1: ConfigMap ns/gone (gone): it is gone, and 2 intents name it", func(w *World, r *Record) {
 			again := *r
