@@ -18,6 +18,13 @@ type aggregations struct {
 
 const aggregationPath = "aggregationRule.clusterRoleSelectors[]"
 
+// inEachCluster are the ClusterRoles of Kubernetes that take in others. Manifests do not have them.
+var inEachCluster = map[string]labels.Selector{
+	"admin": labels.SelectorFromSet(labels.Set{"rbac.authorization.k8s.io/aggregate-to-admin": "true"}),
+	"edit":  labels.SelectorFromSet(labels.Set{"rbac.authorization.k8s.io/aggregate-to-edit": "true"}),
+	"view":  labels.SelectorFromSet(labels.Set{"rbac.authorization.k8s.io/aggregate-to-view": "true"}),
+}
+
 // add takes note of a ClusterRole. It reports whether it takes in others.
 func (a *aggregations) add(o object.Object) bool {
 	if o.Kind.GroupKind() != clusterRoleKind {
@@ -57,6 +64,12 @@ func (a *aggregations) of(name Name) (by []Name) {
 				by = append(by, other)
 				break
 			}
+		}
+	}
+	for role, selector := range inEachCluster {
+		other := Name{GroupKind: clusterRoleKind, Name: role}
+		if other != name && a.byName[other] == nil && selector.Matches(a.labels[name]) {
+			by = append(by, other)
 		}
 	}
 	return by

@@ -152,6 +152,16 @@ metadata: {name: too, labels: {e: f}}`, map[string]string{
 			"ClusterRole.rbac.authorization.k8s.io in": "used", "ClusterRole.rbac.authorization.k8s.io out": "",
 			"ClusterRole.rbac.authorization.k8s.io too": "used", "ClusterRole.rbac.authorization.k8s.io monitors": "",
 		}},
+		"roles that those of each cluster take in": {`
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: into-view, labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: not-into-view, labels: {rbac.authorization.k8s.io/aggregate-to-view: "false"}}`, map[string]string{
+			"ClusterRole.rbac.authorization.k8s.io into-view": "used", "ClusterRole.rbac.authorization.k8s.io not-into-view": "",
+		}},
 		"the parameters of an admission policy": {`
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
