@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -52,6 +54,7 @@ func (r *Result) advise() {
 				"if that is not meant, add labelFilters, matchConditions or evaluate",
 			)
 		}
+		r.foundAtOnce(field, &sel, action)
 	}
 	r.secrets()
 }
@@ -115,6 +118,21 @@ func (r *Result) podsStay(action v1alpha1.Action) {
 			)
 		}
 	}
+}
+
+// foundAtOnce says that what was just created is unused until somebody uses it. A person who approves each run sees that.
+func (r *Result) foundAtOnce(field string, sel *v1alpha1.ResourceSelector, action v1alpha1.Action) {
+	waits := sel.KeepsSince() || ptr.Deref(sel.MinAgeSeconds, 0) > 0 || ptr.Deref(r.Cleaner.Spec.OccurrenceThreshold, 1) > 1 ||
+		sel.Evaluate != "" || len(sel.MatchConditions) > 0
+	if action == v1alpha1.ActionScan || r.Cleaner.Spec.Approval != nil || waits || sel.Finding == nil || sel.Finding.Type != v1alpha1.FindingUnused {
+		return
+	}
+	r.add(
+		field+".finding",
+		codes.FoundAtOnce,
+		fmt.Sprintf("an object that was created a moment ago, and is not used yet, is %s, too; the action is %s", sel.Finding.Type, action),
+		"add finding.forSeconds, for example 1209600 for two weeks, or minAgeSeconds",
+	)
 }
 
 // KnowsAction reports whether it is known what the Cleaner does.

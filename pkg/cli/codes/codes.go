@@ -37,6 +37,7 @@ const (
 	Overlap           Code = "W-CLN-004"
 	SameName          Code = "W-CLN-005"
 	PodsStay          Code = "W-CLN-006"
+	FoundAtOnce       Code = "W-CLN-007"
 	ActionDefault     Code = "N-CLN-001"
 	FieldDeprecated   Code = "N-CLN-002"
 	FieldIgnored      Code = "N-CLN-003"
@@ -143,6 +144,7 @@ func fileTable() [][2]string {
 		{string(Overlap), "two Cleaners can act on the same objects"},
 		{string(SameName), "two Cleaners have the same name"},
 		{string(PodsStay), "the Pods of what the Cleaner deletes stay"},
+		{string(FoundAtOnce), "the Cleaner acts on objects that were created a moment ago and are not used yet"},
 		{string(ActionDefault), "no action is set, so the Cleaner only reports"},
 		{string(FieldDeprecated), "a field is in its old place; use the new one"},
 		{string(FieldIgnored), "a field is accepted and does nothing"},
