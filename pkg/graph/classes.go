@@ -4,6 +4,7 @@
 package graph
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,8 +42,16 @@ func addParameters(w *walker) {
 	w.path = nil
 }
 
-// addDevices adds what looks like a reference in the parameters for drivers of devices.
+// addDevices adds what looks like a reference in the parameters for drivers of devices. For other kinds, nobody would
+// read the objects that have them.
 func addDevices(w *walker) {
+	each := w.each
+	defer func() { w.each = each }()
+	w.each = func(edge Edge) {
+		if slices.Contains(inDevices, edge.To.GroupKind) {
+			each(edge)
+		}
+	}
 	spec := w.object.Field("spec")
 	for _, configs := range []object.JSON{
 		spec.Field("config"), spec.At("devices", "config"), spec.At("spec", "devices", "config"),

@@ -152,6 +152,13 @@ metadata: {name: too, labels: {e: f}}`, map[string]string{
 			"ClusterRole.rbac.authorization.k8s.io in": "used", "ClusterRole.rbac.authorization.k8s.io out": "",
 			"ClusterRole.rbac.authorization.k8s.io too": "used", "ClusterRole.rbac.authorization.k8s.io monitors": "",
 		}},
+		"parameters for a driver of devices": {`
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {namespace: shop, name: gpu}
+spec: {devices: {config: [{opaque: {driver: d, parameters: {secretName: key, server: {apiVersion: v1, kind: Service, name: web}}}}]}}`, map[string]string{
+			"Secret shop/key": "used", "Service shop/web": "",
+		}},
 		"roles that those of each cluster take in": {`
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

@@ -110,11 +110,15 @@ var classesOfDrivers = irregularity{
 		"the other texts for its driver may name ConfigMaps, PersistentVolumeClaims, Services and StorageClasses",
 }
 
+// inDevices are the kinds that drivers of devices know by their names.
+var inDevices = []schema.GroupKind{configMapKind, secretKind, claimKind, serviceAccountKind}
+
 // ofDevices have parameters that only the driver of a device knows.
 var ofDevices = irregularity{
-	names: []schema.GroupKind{configMapKind, secretKind, claimKind, serviceAccountKind},
+	names: inDevices,
 	add:   addDevices,
-	about: "what looks like a reference in `opaque.parameters`, by the names of its fields (strength Learned)",
+	about: "what looks like a reference to a ConfigMap, Secret, PersistentVolumeClaim or ServiceAccount in `opaque.parameters`, by the names of its " +
+		"fields (strength Learned)",
 }
 
 var groupsOfPods = irregularity{
