@@ -68,7 +68,7 @@ func (r *CleanerReconciler) recall(
 		return "", err
 	}
 	outdated := memory.outdated.uid == cleaner.UID
-	if stamp = cmp.Or(stamp, memory.seen); wasEditedUnseen(cleaner) || outdated && mayLack(cleaner, stamp, memory, r.begun()) {
+	if stamp = cmp.Or(stamp, memory.seen); mayLack(cleaner, stamp, memory, r.begun()) {
 		stamp = v1alpha1.Stamp(cleaner.Generation, editedMeanwhile)
 	}
 	isLost := cleaner.LostFields(stamp)
@@ -102,8 +102,8 @@ func (r *CleanerReconciler) isLive(ctx context.Context, cleaner *v1alpha1.Cleane
 // editedMeanwhile is in the stamp of a spec of which nobody knows what its author wrote: it is no spec's hash.
 const editedMeanwhile = "edited-while-fields-were-dropped"
 
-// An edit shortly before the API server was seen to drop fields may have come after it began to: it says so late, and is
-// asked every watchEvery. A clock may be wrong by tolerance.
+// An edit shortly before the API server was seen to drop fields may have come after it began to: it says so late, and
+// is asked every watchEvery. A clock may be wrong by tolerance.
 const (
 	unsure    = watchEvery + 5*time.Second
 	tolerance = time.Minute
@@ -117,6 +117,10 @@ func mayLack(cleaner *v1alpha1.Cleaner, stamp string, memory *memory, firstLook 
 	switch {
 	case cleaner.EffectiveAction() == v1alpha1.ActionScan:
 		return false
+	case wasEditedUnseen(cleaner):
+		return true
+	case first.uid != cleaner.UID: // it was not seen while the API server dropped fields
+		return false
 	case stamp == "":
 		return cleaner.Generation != first.generation ||
 			!cleaner.CreationTimestamp.Time.Before(firstLook.Add(-tolerance).Truncate(time.Second))
@@ -124,12 +128,11 @@ func mayLack(cleaner *v1alpha1.Cleaner, stamp string, memory *memory, firstLook 
 	return !isOfGeneration(stamp, cleaner.Generation) || first.time.Sub(memory.edited) < unsure
 }
 
-// wasEditedUnseen reports whether a Cleaner that may act was edited while the API server dropped the status: only the
-// annotation, which it keeps, still says which generation the operator saw last.
+// wasEditedUnseen reports whether a Cleaner was edited while the API server dropped the status: only the annotation,
+// which it keeps, still says which generation the operator saw last.
 func wasEditedUnseen(cleaner *v1alpha1.Cleaner) bool {
 	stamp := cleaner.AnnotatedStamp()
-	return cleaner.EffectiveAction() != v1alpha1.ActionScan && cleaner.Status.ObservedSpec == "" &&
-		stamp != "" && !isOfGeneration(stamp, cleaner.Generation)
+	return cleaner.Status.ObservedSpec == "" && stamp != "" && !isOfGeneration(stamp, cleaner.Generation)
 }
 
 func isOfGeneration(stamp string, generation int64) bool {

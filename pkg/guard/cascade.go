@@ -116,10 +116,7 @@ type Cascade struct {
 // kind may.
 func (c *Cascade) Add(o object.Object, options *v1alpha1.DeleteOptions) {
 	if IsNamespace(o.Kind.Group, o.Kind.Kind) {
-		if c.namespaces == nil {
-			c.namespaces = map[string]string{}
-		}
-		c.namespaces[o.Name] = ""
+		c.addNamespace(o.Name)
 		return
 	}
 	kinds := Dependents(o.Kind.GroupKind(), options)
@@ -135,10 +132,18 @@ func (c *Cascade) Add(o object.Object, options *v1alpha1.DeleteOptions) {
 	}
 	c.owners[o.UID] = ""
 	c.ownersIn[o.Namespace] = true
-	c.Cluster = c.Cluster || o.Namespace == ""
-	c.Spreads = c.Spreads || o.Namespace == "" && !slices.Contains(builtIn, o.Kind.Group)
+	if o.Namespace == "" {
+		c.Cluster, c.Spreads = true, c.Spreads || !slices.Contains(builtIn, o.Kind.Group)
+	}
 	c.addNode(o)
 	c.LookFor(kinds...)
+}
+
+func (c *Cascade) addNamespace(name string) {
+	if c.namespaces == nil {
+		c.namespaces = map[string]string{}
+	}
+	c.namespaces[name] = ""
 }
 
 func (c *Cascade) addNode(o object.Object) {

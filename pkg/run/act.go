@@ -14,19 +14,16 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
-	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
-	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // Act is the stage that deletes and changes objects. No other stage writes to objects that are not the operator's own.
 type Act struct {
-	// Operator reads namespaces with the operator's own rights: a guard must not depend on whom it guards against.
-	Operator   *selector.Reader
-	Protection guard.Protection
+	survey.Protected // as in Read
 	// MaxActions is how many objects a run may act on, for runs that are taken over. Zero means any number.
 	MaxActions int
 	// Denials are what admission denied in the runs so far.

@@ -59,5 +59,5 @@ func (s Read) readCascade(ctx context.Context, t *task, c choice) (*guard.Cascad
 	for i := range c.view.notEvaluated {
 		cascade.LookFor(c.view.notEvaluated[i].Kind.GroupVersionKind)
 	}
-	return cascade, survey.Cascade(ctx, t.who.Reader, t.engine.Memory, cascade, survey.Protected{Protection: s.Protection, Operator: s.Operator})
+	return cascade, survey.Cascade(ctx, t.who.Reader, t.engine.Memory, cascade, s.Protected)
 }

@@ -24,28 +24,16 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 	if !t.acts() || t.plans() || in.left || in.fault != nil || in.stopped != nil || context.Cause(ctx) != nil {
 		return in
 	}
-	again := *t
-	again.progress, again.observer = nil, selector.Observer{}
-	var scriptFault error
-	var decides []recheck.Decide
 	confirmed := *in
 	confirmed.counts = maps.Clone(in.counts)
-	switch needed := needsConfirming(t, in); {
-	case needed && t.engine.Aggregate() != nil:
-		decides = append(decides, r.chooseAgain(&again, in.decision.view, confirmed.counts, &scriptFault))
-	case needed:
-		decides = append(decides, r.Read.findAgain(&again, t.engine.Memory, in.decision.view.findings, confirmed.counts))
-	}
-	needed, cascade := len(decides) > 0, in.decision.cascade
-	if cascade.Size() > 0 && len(in.places) > 0 {
-		decides = append(decides, r.Act.cascadeAgain(t, t.engine.Memory, cascade))
-	}
+	var scriptFault error
+	decides, atOnce := r.decidesAgain(t, &confirmed, &scriptFault)
 	if len(decides) == 0 {
 		return in
 	}
 	decide, err := recheck.Join(decides...), error(nil)
-	decided := takenAlong(cascade, t.record.Status.JudgedTime.Time) // it was read just now
-	if needed {
+	decided := takenAlong(in.decision.cascade, t.record.Status.JudgedTime.Time) // it was read just now
+	if atOnce {
 		decided, err = decide(ctx)
 	}
 	if confirmed.left = r.Act.isStopping(ctx); confirmed.left {
@@ -56,6 +44,22 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 	}
 	confirmed.again = recheck.New(r.Begin.Clock, decide, decided)
 	return confirmed.without(decided.Left)
+}
+
+// decidesAgain decide again what was decided from many objects: at once, unless that is only what would be taken along.
+func (r *Runner) decidesAgain(t *task, in *intent, scriptFault *error) (decides []recheck.Decide, atOnce bool) {
+	again := *t
+	again.progress, again.observer = nil, selector.Observer{}
+	switch atOnce = needsConfirming(t, in); {
+	case atOnce && t.engine.Aggregate() != nil:
+		decides = append(decides, r.chooseAgain(&again, in.decision.view, in.counts, scriptFault))
+	case atOnce:
+		decides = append(decides, r.Read.findAgain(&again, t.engine.Memory, in.decision.view.findings, in.counts))
+	}
+	if cascade := in.decision.cascade; cascade.Size() > 0 && len(in.places) > 0 {
+		decides = append(decides, r.Act.cascadeAgain(t, t.engine.Memory, cascade))
+	}
+	return decides, atOnce
 }
 
 // chooseAgain reads the whole view again, and lets the aggregated script choose. counts, if any, lose what was not
@@ -108,7 +112,7 @@ func (s Act) cascadeAgain(t *task, memory *selector.Share, first *guard.Cascade)
 	taken := int64(0)
 	return func(ctx context.Context) (recheck.Decided, error) {
 		now := first.Anew()
-		err := memory.Again(&taken, func() error { return s.readCascade(ctx, t, memory, now) })
+		err := memory.Again(&taken, func() error { return survey.Cascade(ctx, t.who.Reader, memory, now, s.Protected) })
 		return takenAlong(now, s.Clock.Now()), err
 	}
 }
@@ -116,10 +120,6 @@ func (s Act) cascadeAgain(t *task, memory *selector.Share, first *guard.Cascade)
 // takenAlong leaves alone what would take a protected object along.
 func takenAlong(cascade *guard.Cascade, read time.Time) recheck.Decided {
 	return recheck.Decided{Left: func(c stage.Candidate) string { return cascade.Reason(c.Object) }, Read: read}
-}
-
-func (s Act) readCascade(ctx context.Context, t *task, memory *selector.Share, cascade *guard.Cascade) error {
-	return survey.Cascade(ctx, t.who.Reader, memory, cascade, survey.Protected{Protection: s.Protection, Operator: s.Operator})
 }
 
 // needsConfirming reports whether a finding or an aggregated script chose something that is to be touched, or an

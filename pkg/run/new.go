@@ -65,6 +65,7 @@ func New(c Config) *Runner {
 		Required: c.RequireServiceAccount,
 	}
 	operator, denials := c.Reader.Patient(), &action.Denials{}
+	guarded := survey.Protected{Protection: c.Protection, Operator: operator}
 	r := &Runner{
 		Begin: Begin{Client: c.Client, Journal: c.Journal, Clock: c.Clock, CheckSchema: c.CheckSchema, Stop: c.Stop},
 		Check: Check{Memory: c.Memory, Validator: validate.Validator{
@@ -72,8 +73,7 @@ func New(c Config) *Runner {
 			CopyProblems: c.Journal.CopyProblems, Clock: c.Clock,
 		}},
 		Read: Read{
-			Operator:   operator,
-			Protection: c.Protection,
+			Protected:  guarded,
 			Counts:     c.Journal.Counts,
 			CheckClock: c.CheckClock,
 			Denials:    denials,
@@ -83,8 +83,7 @@ func New(c Config) *Runner {
 		},
 		Judge: Judge{Protection: c.Protection, MaxActions: c.MaxActions},
 		Act: Act{
-			Operator:   operator,
-			Protection: c.Protection,
+			Protected:  guarded,
 			MaxActions: c.MaxActions,
 			Denials:    denials,
 			Stop:       c.Stop,

@@ -18,7 +18,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
-	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -28,10 +27,9 @@ import (
 
 // Read is the stage that reads everything that a run decides by. It writes nothing.
 type Read struct {
-	// Operator reads with the operator's own rights: a guard must not depend on whom it guards against.
-	Operator *selector.Reader
-	// Protection says which objects are protected, as they pass.
-	Protection guard.Protection
+	// Protected says what is protected. Its Operator reads with the operator's own rights: a guard must not depend on whom
+	// it guards against.
+	survey.Protected
 	// Counts reads in how many runs each object has matched, and which run counted last. Nil in a preview, which does not
 	// count.
 	Counts func(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts map[string]int64, lastRun string, err error)

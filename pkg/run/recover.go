@@ -20,6 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
@@ -211,5 +212,5 @@ func (s Act) guardsOf(ctx context.Context, t *task, victims []journal.Victim, me
 	for _, victim := range victims {
 		g.cascade.Add(victim.Object, t.cleaner.Spec.DeleteOptions)
 	}
-	return g, s.readCascade(ctx, t, memory, g.cascade)
+	return g, survey.Cascade(ctx, t.who.Reader, memory, g.cascade, s.Protected)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,28 +35,36 @@ func (r *Reader) scope(ctx context.Context, namespace string, selector labels.Se
 	if selector == nil {
 		return scope, nil
 	}
+	found, going, err := r.selected(ctx, selector)
+	if err != nil {
+		return Scope{}, err
+	}
+	isNamed := func(name string) bool { return name == namespace }
+	scope.Namespaces = append(scope.Namespaces, slices.DeleteFunc(found, isNamed)...)
+	if ending {
+		scope.ending = slices.DeleteFunc(going, isNamed)
+		scope.Namespaces = append(scope.Namespaces, scope.ending...)
+	}
+	return scope, nil
+}
+
+// selected are the namespaces that a selector selects; those that are being deleted are going.
+func (r *Reader) selected(ctx context.Context, selector labels.Selector) (found, going []string, err error) {
 	kind := namespaceKind()
-	var found, going []string
 	query := query{kind: kind, path: kind.Path("", ""), labels: selector.String()}
-	err := r.list(ctx, query, func() error { found, going = nil, nil; return nil }, func(raw []byte) error {
+	err = r.list(ctx, query, func() error { found, going = nil, nil; return nil }, func(raw []byte) error {
 		var ns corev1.Namespace
 		if err := json.Unmarshal(raw, &ns); err != nil {
 			return fmt.Errorf("reading a namespace: %w", err)
 		}
-		isGoing := ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating
-		if ns.Name == namespace || isGoing && !ending {
-			return nil
-		}
-		if found = append(found, ns.Name); isGoing {
+		if ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating {
 			going = append(going, ns.Name)
+		} else {
+			found = append(found, ns.Name)
 		}
 		return nil
 	})
-	if err != nil {
-		return Scope{}, err
-	}
-	scope.Namespaces, scope.ending = append(scope.Namespaces, found...), going
-	return scope, nil
+	return found, going, err
 }
 
 // FewNamespaces is up to how many namespaces are read one by one rather than in a list of all.

@@ -20,8 +20,8 @@ import (
 // Protected is what a Delete must not take along besides objects that say so themselves: all that is in the namespaces
 // of the protection, or in those that are annotated. The operator reads Namespaces.
 type Protected struct {
-	guard.Protection
-	Operator *selector.Reader
+	Protection guard.Protection
+	Operator   *selector.Reader
 }
 
 // Cascade looks where the cascade says. What cannot be read is an error: a protected object may be in it.
@@ -113,11 +113,12 @@ func (p Protected) namespaces(
 		return nil, nil
 	}
 	protected = map[string]string{}
-	kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, Resource: "namespaces"}
+	namespace := schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+	kind := object.Kind{GroupVersionKind: namespace, Resource: "namespaces"}
 	ancestors := selector.NewAncestors(p.Operator, memory)
 	return protected, p.Operator.Each(ctx, selector.Ask{Kind: kind, MetadataOnly: true}, func(o object.Object) error {
 		metadata, err := apiserver.Metadata(o)
-		why := p.In(metadata.Name, &metadata)
+		why := p.Protection.In(metadata.Name, &metadata)
 		if err != nil || why == "" || o.Deleting {
 			return err
 		}

@@ -144,9 +144,7 @@ func (w *World) checkObject(uid types.UID, object *Object) []error {
 		}
 		intents++
 		outcome, known := record.Outcomes[place]
-		unclear := w.isUnclear(object.Last)
-		found := unclear || record.Run.Status.Recoveries > 0 // the operator that touched it may be gone
-		if record.Run.Status.Phase.Final() && (!known || !admits(outcome, unclear, found)) {
+		if record.Run.Status.Phase.Final() && (!known || !record.admits(outcome, w.isUnclear(object.Last))) {
 			wrong = append(
 				wrong,
 				fmt.Errorf("I1: %s, and the outcome in %s is %q (%s)", name, record.Run.Name, outcome.Outcome, outcome.Reason),
@@ -169,6 +167,11 @@ func (w *World) isUnclear(last *unstructured.Unstructured) bool {
 
 func name(o *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s (%s)", o.GetKind(), o.GetNamespace(), o.GetName(), o.GetUID())
+}
+
+// admits is admits for an outcome of the record: the operator that touched an object may be gone.
+func (r *Record) admits(outcome journal.SavedOutcome, unclear bool) bool {
+	return admits(outcome, unclear, unclear || r.Run.Status.Recoveries > 0)
 }
 
 // admits reports whether an outcome says that the object was touched or, where that may be unclear, that it may have

@@ -120,11 +120,14 @@ func (r *Result) podsStay(action v1alpha1.Action) {
 	}
 }
 
-// foundAtOnce says that what was just created is unused until somebody uses it. A person who approves each run sees that.
+// foundAtOnce says that what was just created is unused until somebody uses it. A person who approves each run sees
+// that.
 func (r *Result) foundAtOnce(field string, sel *v1alpha1.ResourceSelector, action v1alpha1.Action) {
-	waits := sel.KeepsSince() || ptr.Deref(sel.MinAgeSeconds, 0) > 0 || ptr.Deref(r.Cleaner.Spec.OccurrenceThreshold, 1) > 1 ||
-		sel.Evaluate != "" || len(sel.MatchConditions) > 0
-	if action == v1alpha1.ActionScan || r.Cleaner.Spec.Approval != nil || waits || sel.Finding == nil || sel.Finding.Type != v1alpha1.FindingUnused {
+	spec := r.Cleaner.Spec
+	waits := spec.Approval != nil || ptr.Deref(spec.OccurrenceThreshold, 1) > 1 || ptr.Deref(sel.MinAgeSeconds, 0) > 0
+	asks := sel.KeepsSince() || sel.Evaluate != "" || len(sel.MatchConditions) > 0
+	isUnused := sel.Finding != nil && sel.Finding.Type == v1alpha1.FindingUnused
+	if action == v1alpha1.ActionScan || !isUnused || waits || asks {
 		return
 	}
 	r.add(

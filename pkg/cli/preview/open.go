@@ -194,7 +194,7 @@ func (j *job) runner() *run.Runner {
 		Check: run.Check{Validator: validate.Validator{
 			Identities: &identity.Identities{Reader: reader, Clock: clk}, Scripts: j.scripts, Clock: clk,
 		}},
-		Read:  run.Read{Operator: operator, Protection: protection, Clock: clk},
+		Read:  run.Read{Protected: survey.Protected{Protection: protection, Operator: operator}, Clock: clk},
 		Judge: run.Judge{Protection: protection, MaxActions: j.maxActions},
 	}
 	runner.Read.Survey = func(ctx context.Context, options *survey.Options) error {
