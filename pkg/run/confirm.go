@@ -31,10 +31,11 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 	if len(decides) == 0 {
 		return in
 	}
-	decide, err := recheck.Join(decides...), error(nil)
-	decided := takenAlong(in.decision.cascade, t.record.Status.JudgedTime.Time) // it was read just now
+	decide, decided, err := recheck.Join(decides...), recheck.Decided{}, error(nil)
 	if atOnce {
 		decided, err = decide(ctx)
+	} else { // it was read just now
+		decided = takenAlong(in.decision.cascade, t.record.Status.JudgedTime.Time)
 	}
 	if confirmed.left = r.Act.isStopping(ctx); confirmed.left {
 		return &confirmed
