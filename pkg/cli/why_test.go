@@ -61,6 +61,22 @@ func TestWhyOfManifests(t *testing.T) {
 	}
 }
 
+// TestWhyIsStopped stops a search while it reads Deployments: the users found by then are shown.
+func TestWhyIsStopped(t *testing.T) {
+	s := newSite(t)
+	s.populate()
+	got := s.call(s.stopsAtDeployments(), nil, "why", "cm/"+s.namespace+"/used")
+	if got.code != codes.ExitInterrupted || !strings.Contains(s.plain(got.out), "\nNamed by:\n  Pod NS/web   spec.containers[].envFrom[].configMapRef.name\n") ||
+		!strings.HasSuffix(got.errOut, "note: this is partial: the search was stopped before its end, and whatever was not read could change that\nerror: interrupted\n") {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
+	}
+	got = s.call(s.stopsAtDeployments(), nil, "why", "cm/"+s.namespace+"/unused", "-o", "json")
+	var answer why.Result
+	if err := json.Unmarshal([]byte(got.out), &answer); err != nil || !answer.Partial || answer.Used != nil || got.code != codes.ExitInterrupted {
+		t.Errorf("exit %d, %v: %s%s", got.code, err, got.out, got.errOut)
+	}
+}
+
 // TestWhyOfACluster tells who uses an object, and which Cleaners may select it.
 func TestWhyOfACluster(t *testing.T) {
 	s := newSite(t)

@@ -27,6 +27,8 @@ type Result struct {
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
 	Exists     bool   `json:"exists"`
+	// Partial is true when the search was stopped before its end: then only the Users found so far are known.
+	Partial bool `json:"partial,omitempty"`
 	// Unsure says why it is not known whether it exists.
 	Unsure  string     `json:"unsure,omitempty"`
 	Created *time.Time `json:"created,omitempty"`
@@ -70,9 +72,9 @@ type deletion struct {
 	Until   *time.Time `json:"until,omitempty"`
 }
 
-// answer puts together what is known of the object.
-func (j *job) answer(ctx context.Context) (*Result, error) {
-	r := &Result{
+// noResult is a Result of which nothing is known yet.
+func (j *job) noResult() *Result {
+	return &Result{
 		APIVersion:  j.of.APIVersion(),
 		Kind:        j.of.Kind,
 		Namespace:   j.name.Namespace,
@@ -84,6 +86,11 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 		NotReadable: []search.Unread{},
 		Cleaners:    []selecting{},
 	}
+}
+
+// answer puts together what is known of the object.
+func (j *job) answer(ctx context.Context) (*Result, error) {
+	r := j.noResult()
 	if j.unsure != nil {
 		r.Unsure = terminal.OneLine(j.unsure.Error())
 	}

@@ -6,12 +6,15 @@ package why
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
@@ -22,6 +25,27 @@ type user struct {
 	// Idle is true of one that uses nothing at present, and Reads of one that may read it by its name, and may not do so.
 	Idle  bool `json:"idle,omitempty"`
 	Reads bool `json:"reads,omitempty"`
+}
+
+// printPartial prints who was found to name the object before the search was stopped.
+func (j *job) printPartial() error {
+	r := j.noResult()
+	use := j.Finder.Graph().Use(j.name)
+	r.Partial, r.Users = true, usersOf(j.Finder.Graph().Evidence(j.name), use)
+	if use.IsUsed() {
+		r.Used = ptr.To(true)
+	}
+	switch {
+	case j.output != "text":
+		if err := j.print(r); err != nil {
+			return err
+		}
+	case len(r.Users) > 0:
+		fmt.Fprintln(j.Out, j.Paint(j.Out).Bold(terminal.OneLine(j.headline(r))))
+		j.printUsers(r)
+	}
+	j.Note("this is partial: the search was stopped before its end, and whatever was not read could change that")
+	return nil
 }
 
 // usersOf are the references to the object, each once.

@@ -123,6 +123,9 @@ func (o *options) run(cmd *cobra.Command, text string) error {
 	ctx := cmd.Context()
 	job := &job{options: o, flags: cmd.Flags(), counters: map[v1alpha1.FindingType]string{}}
 	if err := job.read(ctx, cmd, wanted); err != nil {
+		if ctx.Err() != nil && job.Reading != nil && job.Finder != nil {
+			err = job.printPartial()
+		}
 		return terminal.OrInterrupted(ctx, err)
 	}
 	result, err := job.answer(ctx)
