@@ -449,8 +449,8 @@ func TestRunTimeoutWhileItGoesOn(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
 	s.answer(c, begin)
-	got := s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait", "--timeout", "2s")
-	s.wants(got, codes.ExitError, "", asked+"error: the run did not end within 2s (--timeout); the run unused-NS-SECONDS goes on\n"+
+	got := s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait", "--timeout", "6s")
+	s.wants(got, codes.ExitError, "", asked+"error: the run did not end within 6s (--timeout); the run unused-NS-SECONDS goes on\n"+
 		"hint: to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; to stop it before its next object: kubectl cleaner cancel unused-NS-SECONDS   [E-RUN-005]\n")
 }
 
