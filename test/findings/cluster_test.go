@@ -99,7 +99,14 @@ func (c *cluster) createOne(ctx context.Context, s *scenario, o *unstructured.Un
 		unstructured.RemoveNestedField(o.Object, "spec", "ephemeralContainers")
 	}
 	isDeleting := o.GetAnnotations()["deleting"] != ""
-	created, err := client.Create(ctx, o, metav1.CreateOptions{})
+	var created *unstructured.Unstructured
+	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		created, err = client.Create(ctx, o, metav1.CreateOptions{})
+		if isBehind(err) {
+			return false, nil
+		}
+		return true, err
+	})
 	if apierrors.IsAlreadyExists(err) { // Kubernetes was faster: the default ServiceAccount
 		text, _ := json.Marshal(o) // it was decoded from YAML
 		created, err = client.Patch(ctx, o.GetName(), types.MergePatchType, text, metav1.PatchOptions{})
@@ -123,6 +130,11 @@ func (c *cluster) createOne(ctx context.Context, s *scenario, o *unstructured.Un
 		return client.Delete(ctx, o.GetName(), metav1.DeleteOptions{})
 	}
 	return nil
+}
+
+// isBehind reports whether admission did not see yet what was created a moment ago.
+func isBehind(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "no PriorityClass with name")
 }
 
 // createNamespace creates a namespace, and waits for what Kubernetes puts into each.
