@@ -31,7 +31,9 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 	if len(decides) == 0 {
 		return in
 	}
-	decide, decided, err := recheck.Join(decides...), recheck.Decided{}, error(nil)
+	decide := recheck.Join(decides...)
+	var decided recheck.Decided
+	var err error
 	if atOnce {
 		decided, err = decide(ctx)
 	} else { // it was read just now

@@ -27,8 +27,11 @@ type user struct {
 	Reads bool `json:"reads,omitempty"`
 }
 
-// printPartial prints who was found to name the object before the search was stopped.
+// printPartial prints who was found to name the object before the search was stopped, if it had begun.
 func (j *job) printPartial() error {
+	if j.Reading == nil || j.Finder == nil {
+		return nil
+	}
 	r := j.noResult()
 	use := j.Finder.Graph().Use(j.name)
 	r.Partial, r.Users = true, usersOf(j.Finder.Graph().Evidence(j.name), use)

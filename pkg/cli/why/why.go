@@ -123,7 +123,7 @@ func (o *options) run(cmd *cobra.Command, text string) error {
 	ctx := cmd.Context()
 	job := &job{options: o, flags: cmd.Flags(), counters: map[v1alpha1.FindingType]string{}}
 	if err := job.read(ctx, cmd, wanted); err != nil {
-		if ctx.Err() != nil && job.Reading != nil && job.Finder != nil {
+		if ctx.Err() != nil {
 			err = job.printPartial()
 		}
 		return terminal.OrInterrupted(ctx, err)
