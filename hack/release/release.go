@@ -207,15 +207,15 @@ func (r release) withImage(ctx context.Context, dir, image string) ([]byte, erro
 	if err == nil {
 		manifest, tag, err = withImage(manifest, image)
 	}
-	if err == nil && tag != r.version {
-		err = fmt.Errorf("it runs the image %q: write %s there, for those who apply config/%s?ref=%s", tag, r.version, dir, r.version)
-	}
-	if err != nil && manifest != nil && r.dry {
-		fmt.Fprintf(os.Stderr, "warning: config/%s: %v\n", dir, err)
-		return manifest, nil
-	}
 	if err != nil {
 		return nil, fmt.Errorf("config/%s: %w", dir, err)
+	}
+	if tag != r.version {
+		err = fmt.Errorf("config/%s runs the image %q: write %s there, for those who apply config/%s?ref=%s", dir, tag, r.version, dir, r.version)
+		if !r.dry {
+			return nil, err
+		}
+		fmt.Fprintln(os.Stderr, "warning:", err)
 	}
 	return manifest, nil
 }

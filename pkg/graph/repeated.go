@@ -46,7 +46,7 @@ func eachNameIn(o *object.Parts, others []string, text object.JSON, visit func(n
 			visitAll(namespace, name)
 		}
 	}
-	EachName(o.Namespace, text, each)
+	eachName(o.Namespace, text, each)
 	eachRoleName(o.Namespace, text, each)
 }
 

@@ -85,6 +85,13 @@ func isInNeither(r rune) bool {
 // EachName visits the words of the JSON string that the text begins with that could be names of objects of the
 // namespace. With a word and a slash before it, a word may also be a name in another namespace.
 func EachName(namespace string, text object.JSON, visit func(namespace string, word []byte)) {
+	eachName(namespace, text, func(namespace string, word []byte) {
+		visit(strings.TrimSuffix(namespace, shortName), word)
+	})
+}
+
+// eachName is EachName, and marks the namespace of a short name with shortName.
+func eachName(namespace string, text object.JSON, visit func(namespace string, word []byte)) {
 	eachToken(text, isTokenPart, func(before, word []byte) {
 		if !bytes.ContainsFunc(word, isCapital) {
 			visitName(namespace, string(before), word, visit)

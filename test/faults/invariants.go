@@ -169,14 +169,9 @@ func name(o *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s (%s)", o.GetKind(), o.GetNamespace(), o.GetName(), o.GetUID())
 }
 
-// admits is admits for an outcome of the record: the operator that touched an object may be gone.
-func (r *Record) admits(outcome journal.SavedOutcome, unclear bool) bool {
-	return admits(outcome, unclear, unclear || r.Run.Status.Recoveries > 0)
-}
-
 // admits reports whether an outcome says that the object was touched or, where that may be unclear, that it may have
-// been. Found says that whoever looked at the object may not be who touched it: then it may be said to be gone.
-func admits(outcome journal.SavedOutcome, unclear, found bool) bool {
+// been. Where the operator that touched it may be gone, another one may have found it gone.
+func (r *Record) admits(outcome journal.SavedOutcome, unclear bool) bool {
 	switch outcome.Outcome {
 	case v1alpha1.OutcomeAbandoned:
 		return unclear && strings.Contains(outcome.Reason, "it could not be found out what became of it")
@@ -185,7 +180,7 @@ func admits(outcome journal.SavedOutcome, unclear, found bool) bool {
 	case v1alpha1.OutcomeFailed:
 		return unclear
 	case v1alpha1.OutcomeGone, v1alpha1.OutcomeFoundGone:
-		return found
+		return unclear || r.Run.Status.Recoveries > 0
 	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed:
 		return true
 	}

@@ -169,7 +169,7 @@ func (r *recreator) round(t *testing.T, outcomes map[string]int) {
 		}
 		outcome := record.Outcomes[i].Outcome
 		outcomes[string(outcome)]++
-		if !r.mine[intent.UID] && seen.After[intent.UID] == nil && !admits(record.Outcomes[i], false, false) && outcome != v1alpha1.OutcomeReplaced {
+		if !r.mine[intent.UID] && seen.After[intent.UID] == nil && !record.admits(record.Outcomes[i], false) && outcome != v1alpha1.OutcomeReplaced {
 			t.Errorf("%s is gone, and the outcome is %s (%s)", intent.Name, outcome, record.Outcomes[i].Reason)
 		}
 	}
