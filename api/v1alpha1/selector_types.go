@@ -3,6 +3,8 @@
 
 package v1alpha1
 
+import "slices"
+
 // Operation is how a label filter compares.
 // +kubebuilder:validation:Enum=Equal;Different;Has;DoesNotHave
 type Operation string
@@ -194,4 +196,11 @@ type ResourcePolicySet struct {
 	// action is the older place of spec.action and means the same. Deprecated: use spec.action.
 	// +optional
 	Action *Action `json:"action,omitempty"`
+}
+
+// WantsInputs reports whether more is asked for than objects: it changes without them.
+func (p *ResourcePolicySet) WantsInputs() bool {
+	return slices.ContainsFunc(p.ResourceSelectors, func(s ResourceSelector) bool {
+		return s.WantsEvents() || s.WantsMetrics() || s.LogSource != nil
+	})
 }

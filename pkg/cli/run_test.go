@@ -88,14 +88,26 @@ func taken(c *v1alpha1.Cleaner, run string) {
 	c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: run, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, RunRequest: c.RunRequest()}
 }
 
+// record writes the record of the run.
+func (o *operator) record() *v1alpha1.CleanerRun {
+	record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: o.runName()}, Spec: v1alpha1.CleanerRunSpec{
+		Cleaner: o.cleaner.Name, CleanerUID: o.cleaner.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete,
+	}}
+	must(o.T, o.Create(context.Background(), record))
+	o.Cleanup(func() { _ = o.Delete(context.Background(), record) })
+	return record
+}
+
+// start takes the request up and writes the record.
+func start(o *operator) {
+	o.record()
+	begin(o)
+}
+
 // end writes the record, and ends the run.
 func end(phase v1alpha1.RunPhase, reason, message string, objects ...v1alpha1.ObjectOutcome) func(*operator) {
 	return func(o *operator) {
-		record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: o.runName()}, Spec: v1alpha1.CleanerRunSpec{
-			Cleaner: o.cleaner.Name, CleanerUID: o.cleaner.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete,
-		}}
-		must(o.T, o.Create(context.Background(), record))
-		o.Cleanup(func() { _ = o.Delete(context.Background(), record) })
+		record := o.record()
 		record.Status = v1alpha1.CleanerRunStatus{
 			Phase: phase, Reason: reason, Message: message, Objects: objects, Duration: &metav1.Duration{Duration: 1234 * time.Millisecond},
 		}
@@ -448,7 +460,7 @@ func TestRunUnanswered(t *testing.T) {
 func TestRunTimeoutWhileItGoesOn(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
-	s.answer(c, begin)
+	s.answer(c, start)
 	got := s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait", "--timeout", "6s")
 	s.wants(got, codes.ExitError, "", asked+"error: the run did not end within 6s (--timeout); the run unused-NS-SECONDS goes on\n"+
 		"hint: to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; to stop it before its next object: kubectl cleaner cancel unused-NS-SECONDS   [E-RUN-005]\n")

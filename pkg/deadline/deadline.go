@@ -7,7 +7,6 @@ package deadline
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -32,6 +31,17 @@ func (e *Error) WayOut(less string) string {
 		return less + ", or divide it into several"
 	}
 	return fmt.Sprintf("raise it (at most %d), or %s", int64(Max/time.Second), less)
+}
+
+// SelectLess is how a Cleaner can do with less time.
+const SelectLess = "let the Cleaner select less"
+
+// ReadLess is how the list of a selector takes less time.
+func ReadLess(spec v1alpha1.ResourceSelector) string {
+	if spec.Evaluate == "" {
+		return SelectLess + " by namespace or labelFilters"
+	}
+	return SelectLess + " by namespace, labelFilters or matchConditions, or make its script faster"
 }
 
 // Of is how long a run of the Cleaner may take.
@@ -92,14 +102,7 @@ func ForResuming(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, now tim
 		next.Time.Before(deadline) {
 		deadline = next.Time
 	}
-	switch {
-	case cleaner.Spec.ResourcePolicySet.AggregatedSelection != "": // an object that did not change may be in use by now
-		return "what was judged together with other objects must be judged again; the next run does"
-	case slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
-		return s.WantsEvents() || s.WantsMetrics() || s.LogSource != nil
-	}): // they change without the object
-		return "what was judged by its events, metrics or logs must be judged again; the next run does"
-	case now.Before(deadline):
+	if now.Before(deadline) {
 		return ""
 	}
 	return fmt.Sprintf("it was too late to go on: the recovery deadline was %s", deadline.UTC().Format(time.RFC3339))

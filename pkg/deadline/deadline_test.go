@@ -37,21 +37,25 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestForResuming: what changes without the object must be judged anew, whenever the next leader comes.
+// TestForResuming: until the next run is due, and for an hour, a run is resumed.
 func TestForResuming(t *testing.T) {
 	now := time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC)
 	record := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{NominalTime: metav1.NewTime(now)}}
 	record.Status.StartTime = ptr.To(metav1.NewTime(now))
-	for want, set := range map[string]v1alpha1.ResourcePolicySet{
-		"":                             {ResourceSelectors: []v1alpha1.ResourceSelector{{}}},
-		"judged together with other":   {AggregatedSelection: "x"},
-		"judged by its events":         {ResourceSelectors: []v1alpha1.ResourceSelector{{}, {IncludeEvents: ptr.To(true)}}},
-		"events, metrics or logs must": {ResourceSelectors: []v1alpha1.ResourceSelector{{MetricQueries: []v1alpha1.MetricQuery{{}}}}},
-		"metrics or logs must":         {ResourceSelectors: []v1alpha1.ResourceSelector{{LogSource: &v1alpha1.LogSource{}}}},
+	for _, test := range []struct {
+		next, after time.Duration
+		want        string
+	}{
+		{24 * time.Hour, time.Hour - time.Second, ""},
+		{24 * time.Hour, time.Hour, "the recovery deadline was 2026-01-01T04:00:00Z"},
+		{time.Minute, time.Minute - time.Second, ""},
+		{time.Minute, time.Minute, "the recovery deadline was 2026-01-01T03:01:00Z"},
 	} {
-		cleaner := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{ResourcePolicySet: set}}
-		if got := ForResuming(cleaner, record, now.Add(time.Minute)); (got == "") != (want == "") || !strings.Contains(got, want) {
-			t.Errorf("%+v: %q, want %q", set, got, want)
+		cleaner := &v1alpha1.Cleaner{}
+		cleaner.Status.NextScheduleTime = ptr.To(metav1.NewTime(now.Add(test.next)))
+		got := ForResuming(cleaner, record, now.Add(test.after))
+		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%s after, with the next run after %s: %q, want %q", test.after, test.next, got, test.want)
 		}
 	}
 }

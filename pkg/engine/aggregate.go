@@ -50,12 +50,14 @@ func (e *Engine) collect() {
 	}
 }
 
-// Renew begins a new aggregate, of which only the names of what it chooses are wanted, in place of the one before. It
-// gives back the memory of what was read for that.
+// Renew makes the Engine ready to judge everything once more. It gives back the memory of what was read before. Of what
+// a new aggregate chooses, only the names are wanted.
 func (e *Engine) Renew(bytes int64) {
-	e.aggregate.Close()
-	e.collect()
-	e.aggregate.NamesOnly = true
+	if e.aggregate != nil {
+		e.aggregate.Close()
+		e.collect()
+		e.aggregate.NamesOnly = true
+	}
 	e.Memory.GiveBack(bytes)
 	for _, conditions := range e.conditions {
 		if conditions != nil {

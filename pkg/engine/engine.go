@@ -83,8 +83,11 @@ func (e *Engine) ReadLess(ctx context.Context, action v1alpha1.Action, bodies bo
 	}
 }
 
-// Close ends the scripts and gives back the memory.
+// Close ends the scripts and gives back the memory. A nil Engine has none.
 func (e *Engine) Close() {
+	if e == nil {
+		return
+	}
 	e.session.Close()
 	e.Memory.Release()
 }

@@ -30,12 +30,9 @@ func (j *Journal) TakeOver(ctx context.Context, run *v1alpha1.CleanerRun) error 
 	}))
 }
 
-// NotTried takes back the attempt that TakeOver counted, if the operator stops: that says nothing of the run. An API
-// server that fails counts, because it may be what this run wrote that it can never read.
+// NotTried takes back the attempt that TakeOver counted: the operator stops, or the run needs more memory, which says
+// nothing of the run. An API server that fails counts, because it may be what this run wrote that it can never read.
 func (j *Journal) NotTried(ctx context.Context, run *v1alpha1.CleanerRun) error {
-	if ctx.Err() == nil {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
 	defer cancel()
 	attempts := max(1, run.Status.Attempts-1)

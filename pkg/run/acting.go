@@ -112,7 +112,7 @@ func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict stage
 		case err != nil:
 			return stage.Outcome{Verdict: verdict, Err: err}
 		case why != "":
-			return settledBy(verdict, &ruling{result: v1alpha1.OutcomeChanged, detail: why})
+			return settledBy(verdict, changed(why))
 		}
 		actor = actor.While(hold)
 	}
@@ -186,9 +186,6 @@ func (s Act) judgeAgain(t *task, in *intent) func(journal.Victim) action.Again {
 func (s Act) rejudge(ctx context.Context, t *task, v *view, cascade *guard.Cascade, next *stage.Verdict) (
 	*ruling, error,
 ) {
-	changed := func(detail string) *ruling {
-		return &ruling{result: v1alpha1.OutcomeChanged, detail: detail}
-	}
 	if t.engine.Aggregate() != nil || t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[next.Selector].Finding != nil {
 		return changed("it changed since it was judged together with the others; the next run judges it again"), nil
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/deadline"
 	"github.com/kubecleaner/kubecleaner/pkg/engine"
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -94,7 +95,7 @@ func (s Check) prepare(ctx context.Context, t *task) *refusal {
 	if stopped != nil {
 		return &refusal{
 			phase: v1alpha1.RunInterrupted, reason: stopReason(stopped),
-			message: "Nothing was read or touched: " + stopWords(stopped, "before the run began", selectLess),
+			message: "Nothing was read or touched: " + stopWords(stopped, "before the run began", deadline.SelectLess),
 		}
 	}
 	return refused(t.record, err)

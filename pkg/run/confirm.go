@@ -65,7 +65,7 @@ func (r *Runner) decidesAgain(t *task, in *intent, scriptFault *error) (decides 
 	return decides, atOnce
 }
 
-// chooseAgain reads the whole view again, and lets the aggregated script choose. counts, if any, lose what was not
+// chooseAgain reads the whole view again, and lets the aggregated script, if any, choose. counts, if any, lose what was not
 // found again.
 func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault *error) recheck.Decide {
 	first := v.findings
@@ -86,7 +86,7 @@ func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault 
 		first.Forget(counts, now.view.findings)
 		return recheck.Decided{Read: read, Left: func(c stage.Candidate) string {
 			if !still[c.UID] {
-				return "when everything was read a second time, the aggregated script did not choose it any more"
+				return "when everything was read a second time, it was not chosen any more"
 			}
 			return now.view.findings.Lost(c)
 		}}, nil

@@ -37,7 +37,7 @@ func (r *Runner) fail(
 	live.DeepCopyInto(record)
 	record.Status.StartTime = start
 	if record.Status.Phase == v1alpha1.RunExecuting {
-		r.finish(ctx, &remainder{
+		r.finish(ctx, &task{record: record, action: record.Spec.Action}, &remainder{
 			record: record, notifies: cleaner, failed: true, closing: errors.New("what it had not come to was left alone"),
 			cause: "The run failed by " + panicked.Error(),
 		})

@@ -39,13 +39,13 @@ func (g guards) against(verdict stage.Verdict) *ruling {
 		return protected(g.action, verdict, reason)
 	}
 	if !g.selectors[verdict.Selector].SelectsNamespace(verdict.Namespace, labelsOf(namespace)) {
-		return &ruling{
-			result: v1alpha1.OutcomeChanged,
-			detail: "its namespace changed since it was judged, and is not selected any more",
-		}
+		return changed("its namespace changed since it was judged, and is not selected any more")
 	}
 	return nil
 }
+
+// changed is the ruling on an object that is not chosen any more.
+func changed(detail string) *ruling { return &ruling{result: v1alpha1.OutcomeChanged, detail: detail} }
 
 // protected is the ruling on an object that is protected. A Scan only notes that.
 func protected(action v1alpha1.Action, verdict stage.Verdict, reason string) *ruling {

@@ -71,7 +71,7 @@ func (d *decision) keepToPlan(t *task) {
 			return nil
 		}
 		if t.plan.Before(&verdict.Object) != "" {
-			return &ruling{result: v1alpha1.OutcomeChanged, detail: "it is another object than the one in the approved plan (created again); the next plan has it, if it still matches"}
+			return changed("it is another object than the one in the approved plan (created again); the next plan has it, if it still matches")
 		}
 		return &ruling{result: v1alpha1.OutcomeNotActed, detail: "it is not in the approved plan; the next plan has it, if it still matches"}
 	})
@@ -92,7 +92,7 @@ func (t *task) unplanned(victim *journal.Victim) *ruling {
 	if t.plan == nil || t.plan.Allows(t.action, victim) {
 		return nil
 	}
-	return &ruling{result: v1alpha1.OutcomeChanged, detail: "what would be done to it now is not what was approved; the next plan has it, if it still matches"}
+	return changed("what would be done to it now is not what was approved; the next plan has it, if it still matches")
 }
 
 // missingWords say how much is in the approved plan and does not match any more.

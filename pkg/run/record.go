@@ -128,7 +128,7 @@ type leftover struct {
 	ledger  *journal.Ledger
 	victims []journal.Victim
 	known   map[int]journal.SavedOutcome
-	// decides decide once more on what was decided by findings.
+	// decides decide once more on what was decided by more than the victims themselves.
 	decides []recheck.Decide
 }
 

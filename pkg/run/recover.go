@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/deadline"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -27,16 +28,16 @@ import (
 // lookTimeout bounds the looking at what a run that was stopped has left.
 const lookTimeout = 20 * time.Second
 
-// Recover takes over a run whose operator went away while it touched objects, and brings it to its end. Of every victim
+// recover takes over a run whose operator went away while it touched objects, and brings it to its end. Of every victim
 // whose outcome is not known it looks at the live object: one that is still as it was judged is dealt with now, any
 // other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
-func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing error) {
+func (r *Runner) recover(ctx context.Context, t *task, closing error) {
 	rest := &remainder{
-		cleaner: cleaner, notifies: cleaner, record: record,
+		cleaner: t.cleaner, notifies: t.cleaner, record: t.record,
 		cause: "The operator went away while the run was acting", closing: closing,
 	}
-	if err := fault.Logged(ctx, func() error { r.finish(ctx, rest); return nil }); err != nil { // it is taken over again
-		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that was cut off", "run", record.Name)
+	if err := fault.Logged(ctx, func() error { r.finish(ctx, t, rest); return nil }); err != nil { // it is taken over again
+		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that was cut off", "run", t.record.Name)
 	}
 }
 
@@ -46,26 +47,26 @@ func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
 	ctx, cancel := deadline.Limit(transport.ForCleaner(ctx, record.Spec.Cleaner), r.Begin.Clock, deadline.Max,
 		deadline.Max)
 	defer cancel()
+	t := &task{record: record, action: record.Spec.Action}
 	if record.Status.Phase == v1alpha1.RunExecuting {
-		r.Recover(ctx, record, nil, errors.New("its Cleaner was deleted, or does not wait for it any more"))
+		r.recover(ctx, t, errors.New("its Cleaner was deleted, or does not wait for it any more"))
 		return
 	}
-	r.Record.close(ctx, &task{record: record}, &refusal{
+	r.Record.close(ctx, t, &refusal{
 		phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
 		message: "The operator went away before the run touched anything.",
 	})
 }
 
 // finish takes the run over, and brings it to its end.
-func (r *Runner) finish(ctx context.Context, rest *remainder) {
-	record := rest.record
+func (r *Runner) finish(ctx context.Context, t *task, rest *remainder) {
+	record := t.record
 	log := klog.FromContext(ctx)
 	if err := r.Record.Journal.TakeOver(ctx, record); err != nil {
 		log.Error(err, "Could not take over a run that was cut off", "run", record.Name)
 		return
 	}
 	log.Info("Took over a run that was cut off", "run", record.Name)
-	t := &task{cleaner: rest.cleaner, record: record, action: record.Spec.Action}
 	if journal.HasFailedTooOften(record) {
 		r.endAndNotify(ctx, &task{cleaner: rest.notifies, record: record}, gaveUp(record))
 		return
@@ -79,7 +80,9 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	defer memory.Release()
 	left, err := r.Record.resume(running, record, memory)
 	if err != nil && apiserver.MayPass(err) {
-		err = errors.Join(err, r.Record.Journal.NotTried(ctx, record))
+		if ctx.Err() != nil { // the operator stops
+			err = errors.Join(err, r.Record.Journal.NotTried(ctx, record))
+		}
 		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
 		return
 	}
@@ -90,17 +93,36 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	}
 	t.progress = r.Record.startProgress(running, record, metrics.StageAct, len(left.victims))
 	defer t.progress.End()
-	if t.cleaner != nil && t.cleaner.HasFindings() { // what was found before may be used by now
-		left.decides = append(left.decides, r.Read.findAgain(t, memory, nil, nil))
-	}
+	r.decideAgain(running, t, left, rest, memory)
+	defer t.engine.Close()
 	outcomes, err := r.Act.goOn(running, t, left, rest, memory)
 	t.progress.StopShowing()
 	t.progress.Enter(metrics.StageRecord, 0)
-	if err != nil {
-		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
+	if err == nil {
+		r.settle(ctx, t, rest, left.ledger, outcomes)
 		return
 	}
-	r.settle(ctx, t, rest, left.ledger, outcomes)
+	if r.Record.outgrew(running, t, err) {
+		err = errors.Join(err, r.Record.Journal.NotTried(ctx, record))
+	}
+	log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
+}
+
+// decideAgain has what is left decided again if it was decided by more than the objects themselves: what nobody used
+// before may be used by now.
+func (r *Runner) decideAgain(ctx context.Context, t *task, left *leftover, rest *remainder, memory *selector.Share) {
+	if t.cleaner == nil || rest.closing != nil {
+		return
+	}
+	switch set := &t.cleaner.Spec.ResourcePolicySet; {
+	case set.AggregatedSelection != "" || set.WantsInputs():
+		t.engine, rest.closing = r.Check.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})
+		again := *t
+		again.progress = nil
+		left.decides = append(left.decides, r.chooseAgain(&again, &view{}, nil, new(error)))
+	case t.cleaner.HasFindings():
+		left.decides = append(left.decides, r.Read.findAgain(t, memory, nil, nil))
+	}
 }
 
 // settle ends the record of a run that was taken over, and delivers its outcomes.
@@ -158,7 +180,7 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 		return a.outcomes, nil
 	case journal.IsTaken(cause):
 		return nil, cause
-	case errors.Is(cause, s.Stopping):
+	case errors.Is(cause, s.Stopping), isOutgrown(cause) && t.request.Outgrown != nil:
 		left.ledger.FlushPatiently(ctx)
 		return nil, cause
 	}

@@ -110,7 +110,7 @@ func (m *remainder) conclude(outcomes []stage.Outcome) (v1alpha1.RunPhase, strin
 		what = "and the run was not resumed: " + m.closing.Error()
 	}
 	if m.late != nil && abandoned {
-		what += "; " + m.late.WayOut(selectLess)
+		what += "; " + m.late.WayOut(deadline.SelectLess)
 	}
 	phase, reason, failure := m.endsAs(outcomes)
 	message := fmt.Sprintf("%s, %s. %s%s", m.cause, what,

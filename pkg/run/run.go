@@ -73,19 +73,15 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 		return nil, err
 	}
 	record = begun.record
+	t := &task{
+		request: request, cleaner: begun.cleaner, record: record, action: record.Spec.Action, now: r.Begin.Clock.Now(),
+	}
 	switch phase := record.Status.Phase; {
 	case phase.Final():
 		return record, nil
 	case phase == v1alpha1.RunExecuting:
-		r.Recover(limited, record, begun.cleaner, begun.closing())
+		r.recover(limited, t, begun.closing())
 		return record, nil
-	}
-	t := &task{
-		request: request,
-		cleaner: begun.cleaner,
-		record:  record,
-		action:  record.Spec.Action,
-		now:     r.Begin.Clock.Now(),
 	}
 	if journal.HasFailedTooOften(record) {
 		r.endAndNotify(ctx, t, gaveUp(record))

@@ -17,9 +17,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/summary"
 )
 
-// selectLess is what to do about a run that took too long, apart from more time.
-const selectLess = "let the Cleaner select less"
-
 // stopReason is the reason for which a run ends that was stopped by this cause.
 func stopReason(stopped error) string {
 	switch {
@@ -47,9 +44,9 @@ func (t *task) stopWords(stopped error, out *outcomes) string {
 	selectors := t.cleaner.Spec.ResourcePolicySet.ResourceSelectors
 	switch {
 	case at < 0:
-		return stopWords(stopped, cameTo(out), selectLess)
+		return stopWords(stopped, cameTo(out), deadline.SelectLess)
 	case stopReason(stopped) == v1alpha1.ReasonDeadlineExceeded:
-		return stopWords(stopped, v.judgedOf(at, selectors), readLess(selectors[at]))
+		return stopWords(stopped, v.judgedOf(at, selectors), deadline.ReadLess(selectors[at]))
 	}
 	return fmt.Sprintf("%s %s.", stopped, v.judgedOf(at, selectors))
 }
@@ -67,14 +64,6 @@ func (v *view) judgedOf(at int, selectors []v1alpha1.ResourceSelector) string {
 		judged = fmt.Sprintf("done %d of %d selectors, had %s (resourceSelectors[%d])", done, len(selectors), judged, at)
 	}
 	return "when the run had " + judged + ", and had not come to the end of the list"
-}
-
-// readLess says how the list of a selector takes less time.
-func readLess(spec v1alpha1.ResourceSelector) string {
-	if spec.Evaluate == "" {
-		return selectLess + " by namespace or labelFilters"
-	}
-	return selectLess + " by namespace, labelFilters or matchConditions, or make its script faster"
 }
 
 // stopWords say why a run was stopped and, if that was because it took too long, how far it had come and what to do

@@ -18,6 +18,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -83,6 +84,9 @@ type bench struct {
 	executor   *controllers.Executor
 	events     *events.FakeRecorder
 	finished   chan string
+	// shown asks which schemas the API server shows, and showing is its clock.
+	shown   *schemas.Served
+	showing *testingclock.FakeClock
 	// accounts asks as whom the operator may act, and woken are the Cleaners that it wants looked at.
 	accounts *controllers.AccountWatcher
 	woken    []string
@@ -116,6 +120,7 @@ func newBench(t *testing.T, opts ...option) *bench {
 	scheme := runtime.NewScheme()
 	must(t, clientgoscheme.AddToScheme(scheme))
 	must(t, v1alpha1.AddToScheme(scheme))
+	must(t, apiextensionsv1.AddToScheme(scheme)) // while nothing else uses it yet
 	b := &bench{t: t, requests: &requestLog{old: s.old}, finished: make(chan string, 1000), events: events.NewFakeRecorder(1000)}
 	b.clock = testingclock.NewFakeClock(time.Now())
 	config := rest.CopyConfig(s.config)
@@ -141,6 +146,9 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 	raw, err := rest.RESTClientForConfigAndClient(plain, connections)
 	must(b.t, err)
 	served, err := schemas.NewServed(plain, connections, b.clock)
+	must(b.t, err)
+	b.showing = testingclock.NewFakeClock(b.clock.Now())
+	b.shown, err = schemas.NewServed(plain, connections, b.showing)
 	must(b.t, err)
 	book := journal.New(b.live, operatorNamespace, b.clock)
 	facts := metrics.New(prometheus.NewRegistry())

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
@@ -71,6 +72,27 @@ func TestOutgrownRunBeginsAnew(t *testing.T) {
 			}
 			l.wantEvents(v1alpha1.ReasonCompleted, c.ended)
 		})
+	}
+}
+
+// TestResumedRunThatNeedsMoreMemory: the next leader does not know how much memory the run needed, and gives it more. That is no attempt
+// that did not get on.
+func TestResumedRunThatNeedsMoreMemory(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMaps(b.namespace, "old", 2)
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete, aggregated(needsMuch)))
+	l.startExecutor()
+	at := newBarrier(t)
+	b.holdRequests(at, http.MethodDelete, "/configmaps/old-")
+	l.at(l.first())
+	at.await(1)
+	next := l.successor(func(s *settings) { s.memory = 24 << 20 })
+	next.startExecutor()
+	record := next.goOn(l.first().Add(time.Minute))
+	wantRun(t, record, v1alpha1.ReasonCompleted, "1 of 2 objects matched; 1 deleted.")
+	if record.Status.Recoveries != 2 || record.Status.Attempts != 2 {
+		t.Errorf("%d recoveries, %d attempts", record.Status.Recoveries, record.Status.Attempts)
 	}
 }
 

@@ -65,16 +65,18 @@ func TestRecoveryDoesNotTrustWhatOthersDecide(t *testing.T) {
 	t.Parallel()
 	t.Run("events", func(t *testing.T) { // which come without a change of the object
 		t.Parallel()
-		l, next := cutOffRun(t, 1, http.MethodDelete, evaluate("function evaluate() return {matching = #events == 0} end"), func(c *v1alpha1.Cleaner) {
+		l, next := cutOffRun(t, 2, http.MethodDelete, evaluate("function evaluate() return {matching = #events == 0} end"), func(c *v1alpha1.Cleaner) {
 			selectors(c)[0].IncludeEvents = ptr.To(true)
 		})
+		l.event(l.object("old-0"), "ConfigMap", "Used", 1)
 		record := next.goOn(l.first().Add(time.Minute))
-		wantRun(t, record, v1alpha1.ReasonFailed, "the run was not resumed: what was judged by its events, metrics or logs must be judged again; the next run does. 1 of 1 object matched; 0 deleted, 1 left alone.")
+		wantOutcome(t, record, "old-0", v1alpha1.OutcomeChanged, "when everything was read a second time, it was not chosen any more")
+		wantOutcome(t, record, "old-1", v1alpha1.OutcomeDeleted, "")
 		l.wantNames("old-0")
 	})
 	t.Run("aggregated", func(t *testing.T) {
 		t.Parallel()
-		l, next := cutOffRun(t, 1, http.MethodDelete, aggregated(`function evaluate()
+		l, next := cutOffRun(t, 2, http.MethodDelete, aggregated(`function evaluate()
 			local used, found = {}, {}
 			for _, r in ipairs(resources) do if r.data.uses ~= nil then used[r.data.uses] = true end end
 			for _, r in ipairs(resources) do if r.data.uses == nil and not used[r.metadata.name] then table.insert(found, {resource = r}) end end
@@ -82,7 +84,8 @@ func TestRecoveryDoesNotTrustWhatOthersDecide(t *testing.T) {
 		end`))
 		l.configMap("user", func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"uses": "old-0"} })
 		record := next.goOn(l.first().Add(time.Minute))
-		wantRun(t, record, v1alpha1.ReasonFailed, "the run was not resumed: what was judged together with other objects must be judged again; the next run does. 1 of 1 object matched; 0 deleted, 1 left alone.")
+		wantRun(t, record, v1alpha1.ReasonCompleted, "2 of 2 objects matched; 1 deleted, 1 left alone.")
+		wantOutcome(t, record, "old-0", v1alpha1.OutcomeChanged, "when everything was read a second time, it was not chosen any more")
 		l.wantNames("old-0", "user")
 	})
 	t.Run("namespace", func(t *testing.T) {
