@@ -65,8 +65,7 @@ func (r *Runner) decidesAgain(t *task, in *intent, scriptFault *error) (decides 
 	return decides, atOnce
 }
 
-// chooseAgain reads the whole view again, and lets the aggregated script, if any, choose. counts, if any, lose what was not
-// found again.
+// chooseAgain reads the whole view again, and chooses from it. counts, if any, lose what was not found again.
 func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault *error) recheck.Decide {
 	first := v.findings
 	return func(ctx context.Context) (recheck.Decided, error) {

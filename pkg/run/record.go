@@ -76,7 +76,7 @@ func (s Record) end(ctx context.Context, t *task, out *outcomes, stopped error) 
 // outgrew reports whether an error is that the run's scripts need more memory than it has. Then it begins anew with
 // more, and its record says that it waits for that.
 func (s Record) outgrew(ctx context.Context, t *task, err error) bool {
-	if !isOutgrown(err) || t.request.Outgrown == nil || context.Cause(ctx) != nil {
+	if !t.mayBeginAnew(err) || context.Cause(ctx) != nil {
 		return false
 	}
 	klog.FromContext(ctx).Info("Run needs more memory for its scripts, and begins anew", "had", t.request.Memory)

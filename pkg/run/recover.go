@@ -36,8 +36,8 @@ func (r *Runner) recover(ctx context.Context, t *task, closing error) {
 		cleaner: t.cleaner, notifies: t.cleaner, record: t.record,
 		cause: "The operator went away while the run was acting", closing: closing,
 	}
-	if err := fault.Logged(ctx, func() error { r.finish(ctx, t, rest); return nil }); err != nil { // it is taken over again
-		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that was cut off", "run", t.record.Name)
+	if err := fault.Logged(ctx, func() error { r.finish(ctx, t, rest); return nil }); err != nil {
+		klog.FromContext(ctx).Error(err, "Could not end a run that was cut off; it is taken over again", "run", t.record.Name)
 	}
 }
 
@@ -108,8 +108,7 @@ func (r *Runner) finish(ctx context.Context, t *task, rest *remainder) {
 	log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
 }
 
-// decideAgain has what is left decided again if it was decided by more than the objects themselves: what nobody used
-// before may be used by now.
+// decideAgain has decided again what was decided by more than the objects: what nobody used before may be used by now.
 func (r *Runner) decideAgain(ctx context.Context, t *task, left *leftover, rest *remainder, memory *selector.Share) {
 	if t.cleaner == nil || rest.closing != nil {
 		return
@@ -180,7 +179,7 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 		return a.outcomes, nil
 	case journal.IsTaken(cause):
 		return nil, cause
-	case errors.Is(cause, s.Stopping), isOutgrown(cause) && t.request.Outgrown != nil:
+	case errors.Is(cause, s.Stopping), t.mayBeginAnew(cause):
 		left.ledger.FlushPatiently(ctx)
 		return nil, cause
 	}

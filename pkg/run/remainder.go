@@ -59,14 +59,13 @@ func (m *remainder) decide(ctx context.Context, r *Runner, t *task) {
 // limit ends a context when the run's time is over. When it is over already, nothing more is touched; looking may take
 // its time.
 func (m *remainder) limit(ctx context.Context, clk clock.WithDelayedExecution) (context.Context, context.CancelFunc) {
-	if m.cleaner == nil || m.closing != nil {
-		return context.WithCancel(ctx)
-	}
-	if deadline.Left(m.cleaner, m.record, clk.Now()) <= 0 {
+	if m.cleaner != nil && m.closing == nil {
+		if deadline.Left(m.cleaner, m.record, clk.Now()) > 0 {
+			return deadline.LimitRun(ctx, clk, m.cleaner, m.record)
+		}
 		m.close(&deadline.Error{Limit: deadline.Of(m.cleaner)})
-		return context.WithCancel(ctx)
 	}
-	return deadline.LimitRun(ctx, clk, m.cleaner, m.record)
+	return context.WithCancel(ctx)
 }
 
 // close makes the rest be looked at only.

@@ -51,6 +51,9 @@ func (t *task) keepsBodies() bool {
 	return t.acts() || t.preview || t.cleaner.CopyStorage() == v1alpha1.StorageReport
 }
 
+// mayBeginAnew reports whether an error is that the scripts need more memory, and the run can have more.
+func (t *task) mayBeginAnew(err error) bool { return isOutgrown(err) && t.request.Outgrown != nil }
+
 // end closes what the task was opened with.
 func (t *task) end() {
 	t.progress.End()
