@@ -316,7 +316,7 @@ func TestScanForbidden(t *testing.T) {
 	}
 }
 
-// TestScanWithoutRights is of somebody who may list nothing.
+// TestScanWithoutRights is of somebody who may list nothing (popeye#288: nothing was read, and the cluster was called good).
 func TestScanWithoutRights(t *testing.T) {
 	s := newSite(t)
 	got := s.call(t.Context(), nil, "scan", "--as", "nobody-"+s.namespace)

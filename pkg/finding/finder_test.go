@@ -41,6 +41,7 @@ var resources = []string{
 	"gateway.networking.k8s.io/v1 Gateway", "-gateway.networking.k8s.io/v1 GatewayClass", "gateway.networking.k8s.io/v1 HTTPRoute",
 	"gateway.networking.k8s.io/v1 GRPCRoute", "gateway.networking.k8s.io/v1 TLSRoute", "gateway.networking.k8s.io/v1 TCPRoute",
 	"gateway.networking.k8s.io/v1 UDPRoute", "keda.sh/v1alpha1 ScaledObject", "kube-green.com/v1alpha1 SleepInfo", "argoproj.io/v1alpha1 Rollout", "kubevirt.io/v1 VirtualMachine", "multicluster.x-k8s.io/v1alpha1 ServiceExport", "postgresql.cnpg.io/v1 Cluster", "sparkoperator.k8s.io/v1beta2 SparkApplication", "-objectstorage.k8s.io/v1alpha1 BucketClass", "kueue.x-k8s.io/v1beta1 Workload", "networking.istio.io/v1 Sidecar",
+	"apps.openshift.io/v1 DeploymentConfig", "build.openshift.io/v1 BuildConfig", "route.openshift.io/v1 Route",
 }
 
 // moreReferences are paths of custom resources that the tests need, beside those of the table.

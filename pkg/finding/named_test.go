@@ -14,7 +14,7 @@ ConfigMap shop/asleep Cascading
 ConfigMap shop/unused Unused
 Deployment shop/night Idle`,
 	},
-	"kor#386, popeye#254: what may not be read makes unknown what it could name": {
+	"kor#386, popeye#254, popeye#152: what may not be read makes unknown what it could name": {
 		cluster: cluster(of("v1 ConfigMap shop/a", ""), of("v1 Secret shop/a", ""), of("scheduling.k8s.io/v1 PriorityClass a", ""), of("v1 ServiceAccount shop/a", ""),
 			of("v1 PersistentVolumeClaim shop/a", ""), of("node.k8s.io/v1 RuntimeClass a", "")),
 		unread: []string{"PodTemplate"},
@@ -114,6 +114,13 @@ Role shop/a Unused unknown`,
 	"reap#123, reap#120, janitor#65: a CronJob between its runs": {
 		cluster: cluster(of("v1 ConfigMap shop/nightly", ""),
 			of("batch/v1 CronJob shop/nightly", "", "spec: {schedule: '0 0 * * *', jobTemplate: {spec: {template: {spec: "+pod("nightly")+"}}}}")),
+	},
+	"popeye#290: what workloads, builds and Routes of OpenShift use": {
+		cluster: cluster(of("v1 ConfigMap shop/web", ""), of("v1 Secret shop/git", ""), of("v1 Secret shop/push", ""), of("v1 Secret shop/tls", ""), of("v1 Secret shop/other", ""), of("v1 Service shop/web", ""),
+			of("apps.openshift.io/v1 DeploymentConfig shop/web", "", "spec: {replicas: 1, template: {spec: "+pod("web")+"}}"),
+			of("build.openshift.io/v1 BuildConfig shop/web", "", "spec: {source: {sourceSecret: {name: git}}, output: {pushSecret: {name: push}}}"),
+			of("route.openshift.io/v1 Route shop/web", "", "spec: {to: {kind: Service, name: web}, tls: {externalCertificate: {name: tls}}}")),
+		want: "Secret shop/other Unused",
 	},
 	"one workload of an owner at zero does not make the owner idle": {
 		cluster: cluster(of("v1 Secret shop/backup", ""), of("v1 ConfigMap shop/nightly", ""),

@@ -168,8 +168,8 @@ func TestFindingThatIsUnknown(t *testing.T) {
 	b.wantNames("perhaps")
 }
 
-// TestFindingForSeconds waits until an object was found so in each of three runs, and for as long. A run that does not find it so begins anew,
-// also where a condition asks since when.
+// TestFindingForSeconds waits until an object was found so in each of three runs, and for as long, however old it is (janitor#43). A run that
+// does not find it so begins anew, also where a condition asks since when.
 func TestFindingForSeconds(t *testing.T) {
 	t.Parallel()
 	const hour = 3600
