@@ -161,7 +161,7 @@ func TestDesired(t *testing.T) {
 		want              string // without metadata.name and the mark
 		notes             []string
 	}{
-		"owners": {
+		"owners": { // Velero#7862: one that was gone took the restored object along
 			"", "ConfigMap", head + `,"ownerReferences":[{"kind":"K","name":"there","uid":"o1"},{"kind":"K","name":"gone","uid":"o2"}]}}`,
 			facts{owners: map[string]string{"o1": "", "o2": "it is gone"}},
 			Options{},
