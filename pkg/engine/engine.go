@@ -96,8 +96,9 @@ func (e *Engine) Close() {
 // changed. It reports whether a small process is enough from then on: an aggregated script may be asked again about
 // everything.
 func (e *Engine) Rest() (small bool) {
-	e.session.Rest()
-	return e.aggregate == nil
+	small = e.aggregate == nil
+	e.session.Rest(small)
+	return small
 }
 
 // Judge is how the i-th selector judges.

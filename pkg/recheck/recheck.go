@@ -60,6 +60,17 @@ func Join(decides ...Decide) Decide {
 	}
 }
 
+// After makes the first decision the one that was made already, and each later one anew.
+func After(decided Decided, decide Decide) Decide {
+	return func(ctx context.Context) (Decided, error) {
+		if first := decided; first.Left != nil {
+			decided = Decided{}
+			return first, nil
+		}
+		return decide(ctx)
+	}
+}
+
 // Decision is the latest decision, which is made anew when it is too old. It is safe for concurrent use.
 type Decision struct {
 	decide Decide

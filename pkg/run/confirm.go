@@ -4,6 +4,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -67,27 +68,28 @@ func (r *Runner) decidesAgain(t *task, in *intent, scriptFault *error) (decides 
 
 // chooseAgain reads the whole view again, and chooses from it. counts, if any, lose what was not found again.
 func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault *error) recheck.Decide {
-	first := v.findings
+	first, bytes := v.findings, v.bytes
 	return func(ctx context.Context) (recheck.Decided, error) {
-		t.engine.Renew(v.bytes) // only what was chosen is kept of the reading before
+		t.engine.Renew(bytes) // only what was chosen is kept of the reading before
+		taken := t.engine.Memory.Taken()
 		all := r.Read.read(ctx, t)
 		read := r.Begin.Clock.Now()
 		now := r.Judge.choose(ctx, t, all)
-		if now.incomplete != nil {
+		bytes = t.engine.Memory.Taken() - taken
+		if incomplete := cmp.Or(now.incomplete, all.unjudged, all.clock); incomplete != nil {
 			*scriptFault = now.scriptFault
-			return recheck.Decided{}, fmt.Errorf("reading everything a second time: %w", now.incomplete)
+			return recheck.Decided{}, fmt.Errorf("reading everything a second time: %w", incomplete)
 		}
-		still := make(map[types.UID]bool, now.matched.Len())
+		still, findings := make(map[types.UID]bool, now.matched.Len()), all.findings
 		for _, verdict := range now.matched.All() {
 			still[verdict.UID] = true
 		}
-		v = &view{bytes: now.view.bytes}
-		first.Forget(counts, now.view.findings)
+		first.Forget(counts, findings)
 		return recheck.Decided{Read: read, Left: func(c stage.Candidate) string {
 			if !still[c.UID] {
 				return "when everything was read a second time, it was not chosen any more"
 			}
-			return now.view.findings.Lost(c)
+			return findings.Lost(c)
 		}}, nil
 	}
 }

@@ -4,6 +4,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -93,35 +94,54 @@ func (r *Runner) finish(ctx context.Context, t *task, rest *remainder) {
 	}
 	t.progress = r.Record.startProgress(running, record, metrics.StageAct, len(left.victims))
 	defer t.progress.End()
-	r.decideAgain(running, t, left, rest, memory)
-	defer t.engine.Close()
-	outcomes, err := r.Act.goOn(running, t, left, rest, memory)
+	defer func() { t.engine.Close() }()
+	var outcomes []stage.Outcome
+	if err = r.decideAgain(running, t, left, rest, memory); err == nil {
+		outcomes, err = r.Act.goOn(running, t, left, rest, memory)
+	}
 	t.progress.StopShowing()
 	t.progress.Enter(metrics.StageRecord, 0)
 	if err == nil {
 		r.settle(ctx, t, rest, left.ledger, outcomes)
 		return
 	}
-	if r.Record.outgrew(running, t, err) {
+	if r.Record.outgrew(running, t, err) || r.Act.isStopping(running) {
 		err = errors.Join(err, r.Record.Journal.NotTried(ctx, record))
 	}
 	log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
 }
 
-// decideAgain has decided again what was decided by more than the objects: what nobody used before may be used by now.
-func (r *Runner) decideAgain(ctx context.Context, t *task, left *leftover, rest *remainder, memory *selector.Share) {
-	if t.cleaner == nil || rest.closing != nil {
-		return
+// decideAgain decides again what was decided by more than the objects: what nobody used before may be used by now. An
+// error says that all of that is left to another attempt.
+func (r *Runner) decideAgain(
+	ctx context.Context, t *task, left *leftover, rest *remainder, memory *selector.Share,
+) (err error) {
+	if rest.isClosed() {
+		return nil
 	}
+	var decide recheck.Decide
 	switch set := &t.cleaner.Spec.ResourcePolicySet; {
 	case set.AggregatedSelection != "" || set.WantsInputs():
-		t.engine, rest.closing = r.Check.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})
+		t.engine, err = r.Check.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})
 		again := *t
 		again.progress = nil
-		left.decides = append(left.decides, r.chooseAgain(&again, &view{}, nil, new(error)))
+		decide = r.chooseAgain(&again, &view{}, nil, new(error))
 	case t.cleaner.HasFindings():
-		left.decides = append(left.decides, r.Read.findAgain(t, memory, nil, nil))
+		decide = r.Read.findAgain(t, memory, nil, nil)
+	default:
+		return nil
 	}
+	var decided recheck.Decided
+	if err == nil {
+		decided, err = decide(ctx)
+	}
+	if err == nil {
+		left.decides = append(left.decides, recheck.After(decided, decide))
+	} else if !t.mayBeginAnew(err) && !r.Act.isStopping(ctx) {
+		rest.close(cmp.Or(context.Cause(ctx), err))
+		err = nil
+	}
+	return err
 }
 
 // settle ends the record of a run that was taken over, and delivers its outcomes.

@@ -37,9 +37,12 @@ type remainder struct {
 	late   *deadline.Error
 }
 
+// isClosed reports whether nothing more is touched.
+func (m *remainder) isClosed() bool { return m.cleaner == nil || m.closing != nil }
+
 // decide says why the run is not resumed, if it is not.
 func (m *remainder) decide(ctx context.Context, r *Runner, t *task) {
-	if m.cleaner == nil || m.closing != nil {
+	if m.isClosed() {
 		return
 	}
 	clock := r.Read.clockFault() // by a wrong clock, nobody knows whether it is too late
@@ -59,7 +62,7 @@ func (m *remainder) decide(ctx context.Context, r *Runner, t *task) {
 // limit ends a context when the run's time is over. When it is over already, nothing more is touched; looking may take
 // its time.
 func (m *remainder) limit(ctx context.Context, clk clock.WithDelayedExecution) (context.Context, context.CancelFunc) {
-	if m.cleaner != nil && m.closing == nil {
+	if !m.isClosed() {
 		if deadline.Left(m.cleaner, m.record, clk.Now()) > 0 {
 			return deadline.LimitRun(ctx, clk, m.cleaner, m.record)
 		}
@@ -106,7 +109,7 @@ func (m *remainder) conclude(outcomes []stage.Outcome) (v1alpha1.RunPhase, strin
 	case !abandoned && !m.failed:
 		what = "when it had dealt with everything"
 	default:
-		what = "and the run was not resumed: " + m.closing.Error()
+		what = "and the run was not resumed: " + summary.OneLine(m.closing)
 	}
 	if m.late != nil && abandoned {
 		what += "; " + m.late.WayOut(deadline.SelectLess)
@@ -135,7 +138,7 @@ func (m *remainder) endsAs(outcomes []stage.Outcome) (phase v1alpha1.RunPhase, r
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:
 			phase = v1alpha1.RunInterrupted
 			if reason != v1alpha1.ReasonForbidden {
-				reason = reasonFor(outcomes[i].Err, stopReason(m.closing))
+				reason = reasonFor(errors.Join(outcomes[i].Err, m.closing), stopReason(m.closing))
 			}
 		}
 	}

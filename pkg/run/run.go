@@ -22,6 +22,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
+	"github.com/kubecleaner/kubecleaner/pkg/progress"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
@@ -55,15 +56,15 @@ type Request struct {
 	Memory int64
 	// Lighten, if not nil, is called before the run acts, when sandbox.SmallMemory is enough from then on.
 	Lighten func()
-	// Outgrown is called when this was not enough before anything was touched, and a run can have more. The record then
-	// has no end: the run begins anew, under the same record, with more. Nil ends the run.
+	// Outgrown is called when this was not enough before the run acts, or to resume one that was cut off, and a run can
+	// have more. The record then has no end: the run begins anew, under the same record, with more. Nil ends the run.
 	Outgrown func()
 }
 
 // Run carries out one run and returns its record, or the error for which it has none: then nothing was read or touched.
 // The record has ended, unless the operator stops, another operator has the run, or the end could not be written.
 func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun, err error) {
-	ctx, traced := traceRun(transport.ForCleaner(ctx, request.Cleaner), request)
+	ctx, traced := progress.TraceRun(transport.ForCleaner(ctx, request.Cleaner), request.Cleaner, request.Trigger)
 	defer func() { traced(record) }()
 	defer r.Check.Identities.Lists.Enter()()
 	limited, cancel := deadline.Limit(ctx, r.Begin.Clock, deadline.Max, deadline.Max)

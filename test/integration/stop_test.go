@@ -263,7 +263,7 @@ func TestStopOfARunThatIsTakenOver(t *testing.T) {
 		l, next := cutOffRun(t, 3, http.MethodDelete)
 		next.stoppable("somebody-without-rights")
 		record := next.goOn(l.first().Add(time.Minute))
-		wantRun(t, record, v1alpha1.ReasonFailed, "and the run could not be resumed: it is not known whether all acting is stopped", "0 deleted, 3 left alone.")
+		wantRun(t, record, v1alpha1.ReasonForbidden, "and the run could not be resumed: it is not known whether all acting is stopped", "0 deleted, 3 left alone.")
 		if deletes(next) != 0 {
 			t.Fatal("the next operator went on")
 		}

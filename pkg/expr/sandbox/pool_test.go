@@ -94,7 +94,7 @@ func TestRest(t *testing.T) {
 		if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "")); err != nil {
 			t.Error(err)
 		}
-		s.Rest()
+		s.Rest(true)
 		w := <-s.free
 		if w.process != nil {
 			t.Error("the child is there still")

@@ -110,12 +110,15 @@ func (s *Session) isClosed() bool {
 	}
 }
 
-// Rest ends the child, when nobody uses it. What comes next has a new one, with no more than SmallMemory.
-func (s *Session) Rest() {
+// Rest ends the child, when nobody uses it. What comes next has a new one. If that is small, it has no more than
+// SmallMemory.
+func (s *Session) Rest(small bool) {
 	w := <-s.free
 	defer func() { s.free <- w }()
 	w.bury()
-	s.options.Memory = min(s.options.Memory, SmallMemory)
+	if small {
+		s.options.Memory = min(s.options.Memory, SmallMemory)
+	}
 }
 
 // outgrown reports whether more memory might help a child that died so. Then the session's work is to be begun anew
