@@ -206,7 +206,7 @@ func TestPreviewOfACluster(t *testing.T) {
 	if len(maps.Items) != 2 || after.ResourceVersion != c.ResourceVersion {
 		t.Errorf("a preview changed something: %d ConfigMaps, the Cleaner is at %s", len(maps.Items), after.ResourceVersion)
 	}
-	got := s.call(t.Context(), nil, "preview", c.Name, "--only", "ConfigMap/"+s.namespace+"/c")
+	got := s.call(t.Context(), nil, "preview", c.Name, "--only", "cm/"+s.namespace+"/c")
 	if text := s.plain(got.errOut); got.code != codes.ExitDone || !strings.HasPrefix(text, "note: ConfigMap NS/c does not match:\n  resourceSelectors[0]: labelFilters[0] ") {
 		t.Error(text)
 	}
@@ -311,7 +311,7 @@ func TestPreviewOfUnknownNames(t *testing.T) {
 		s.wants(s.call(t.Context(), nil, command, c.Name+"x"), codes.ExitError, "",
 			"error: there is no cleaner \"unused-NSx\" in the cluster\nhint: did you mean \"unused-NS\"?   [E-CLU-002]\n")
 		s.wants(s.call(t.Context(), nil, command, "Some/Thing"), codes.ExitError, "",
-			"error: \"Some/Thing\" cannot be the name of a Cleaner\nhint: list them with: kubectl get cleaners; for a file, write -f before it   [E-CLU-002]\n")
+			"error: \"Some/Thing\" cannot be the name of a Cleaner\nhint: list them with: kubectl get cleaners; for a file: kubectl cleaner preview -f FILE   [E-CLU-002]\n")
 	}
 }
 
@@ -415,6 +415,18 @@ func TestPreviewLeavesAllAsItIs(t *testing.T) {
 	}
 }
 
+// TestPreviewInAMissingNamespace says what the run would say.
+func TestPreviewInAMissingNamespace(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner(func(c *v1alpha1.Cleaner) {
+		c.Spec.ResourcePolicySet.ResourceSelectors[0].Namespace = s.namespace + "-misspelt"
+	})
+	got := s.call(t.Context(), nil, "preview", c.Name)
+	if want := "note: unused-NS: resourceSelectors[0]: there is no namespace NS-misspelt: correct it, or remove the selector.\n"; got.code != codes.ExitDone || !strings.Contains(s.plain(got.errOut), want) {
+		t.Errorf("exit code %d, and no %q in %s", got.code, want, s.plain(got.errOut))
+	}
+}
+
 // A dry run deletes nothing, and what the account may not do is said.
 func TestPreviewAsksTheServerWithFewRights(t *testing.T) {
 	s := newSite(t)
@@ -424,6 +436,6 @@ func TestPreviewAsksTheServerWithFewRights(t *testing.T) {
 	s.wants(s.call(t.Context(), nil, "preview", c.Name, "--as", user, "-o", "name"), codes.ExitPartial, "",
 		"1 of 1 object matches; 0 would be deleted; 1 could not be deleted: user-NS may not delete configmaps in namespace NS\n"+
 			"error: cleaner \"unused-NS\": a run with these rights would fail: user-NS may not delete configmaps in namespace NS\n"+
-			"hint: the rights that it needs: kubectl cleaner rbac unused-NS   [E-CLU-003]\n")
+			"hint: the rights that it needs: kubectl cleaner rbac unused-NS --service-account NAMESPACE/NAME   [E-CLU-003]\n")
 	must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "a"}, &corev1.ConfigMap{}))
 }

@@ -62,7 +62,7 @@ func TestPreviewAsAnAccountThatMayNot(t *testing.T) {
 		s.wants(s.call(t.Context(), nil, append([]string{"preview", "--as", user}, args...)...), codes.ExitPartial,
 			previewHeader+"NS   ConfigMap   a   fail   "+why+"\n",
 			"1 of 1 object matches; 0 would be deleted; 1 could not be deleted: "+why+"\n"+
-				"error: cleaner \"unused-NS\": a run with these rights would fail: "+why+"\nhint: the rights that it needs: kubectl cleaner rbac "+s.plain(of)+"   [E-CLU-003]\n")
+				"error: cleaner \"unused-NS\": a run with these rights would fail: "+why+"\nhint: the rights that it needs: kubectl cleaner rbac "+s.plain(of)+" --service-account NAMESPACE/NAME   [E-CLU-003]\n")
 	}
 	got := s.call(t.Context(), nil, "preview", c.Name, "--as", user, "-o", "json")
 	for _, want := range []string{`"wouldAct": 0`, `"failed": 1`, `"forbidden": "` + why + `"`, `"outcome": "Failed"`, `"reason": "` + why + `"`} {

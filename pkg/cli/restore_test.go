@@ -169,8 +169,8 @@ func TestRestore(t *testing.T) {
 
 	s.configMap("b", map[string]string{"mine": "yes"})
 	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes"), codes.ExitPartial,
-		restoreHeader+"NS   ConfigMap   a   RestoredAlready   -\nNS   ConfigMap   b   Exists   there is another one of the name, with other content; with --force it is made as the copy is\n",
-		"error: "+touchedBy+"1 is restored already, 1 exists and differs\nhint: --force makes what exists and differs, or was edited since, as it was before the run   [E-RST-003]\n")
+		restoreHeader+"NS   ConfigMap   a   RestoredAlready   -\nNS   ConfigMap   b   Exists   an object with this name exists, with other content; --force overwrites it with the copy\n",
+		"error: "+touchedBy+"1 is restored already, 1 exists and differs\nhint: --force overwrites objects that differ from their copy, or that somebody edited since   [E-RST-003]\n")
 	got := s.call(t.Context(), nil, "restore", run.Name, "--yes", "--force", "-o", "json")
 	want := `{
   "run": "unused-NS-SECONDS",

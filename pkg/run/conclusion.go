@@ -130,7 +130,7 @@ func waitingWords(d *decision) string {
 	}
 	by := "not yet in enough consecutive runs (occurrenceThreshold)"
 	if d.view.findings != nil {
-		by = "have not been found in enough consecutive runs, or for long enough (occurrenceThreshold, finding.forSeconds)"
+		by = "not yet in enough consecutive runs, or for long enough (occurrenceThreshold, finding.forSeconds)"
 	}
 	return fmt.Sprintf(" %d more matched, but %s.", d.waiting, by)
 }

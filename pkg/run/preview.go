@@ -6,6 +6,7 @@ package run
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"k8s.io/utils/ptr"
 
@@ -26,6 +27,8 @@ type Preview struct {
 	// Incomplete says why the view was not complete, and Limit which limit is exceeded. With either, a run would touch
 	// nothing.
 	Incomplete, Limit error
+	// EmptyScopes are sentences about the selectors that look in no namespace.
+	EmptyScopes string
 	// Threshold is the occurrenceThreshold, which a preview does not apply.
 	Threshold int32
 	// ForSeconds is the longest finding.forSeconds, which a preview does not apply either.
@@ -63,6 +66,7 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 	d := r.decide(ctx, t)
 	preview := &Preview{
 		Action: t.action, Considered: d.view.considered, Incomplete: errors.Join(unchecked, d.incomplete), Limit: d.limit,
+		EmptyScopes: strings.TrimSpace(emptyScopeWords(d.view)),
 		Threshold: ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1), ForSeconds: cleaner.LongestFinding(),
 	}
 	planned := v1alpha1.OutcomePlanned

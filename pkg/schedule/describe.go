@@ -90,6 +90,8 @@ func (c clock) beat() string {
 		return ""
 	case isEven(c.minutes, 60) && len(c.minutes) > 1:
 		return everyUnit(60/len(c.minutes), "minute")
+	case len(c.hours) == 24 && len(c.minutes) > 2 && isEven(shifted(c.minutes), 60):
+		return fmt.Sprintf("%s from minute %d of each hour", everyUnit(60/len(c.minutes), "minute"), c.minutes[0])
 	case len(c.minutes) != 1:
 		return ""
 	case len(c.hours) == 24 && c.minutes[0] != 0:
@@ -102,6 +104,15 @@ func (c clock) beat() string {
 // isEven reports whether the values divide size evenly, from 0 on.
 func isEven(values []int, size int) bool {
 	return values[0] == 0 && size%len(values) == 0 && (len(values) == 1 || step(values) == size/len(values))
+}
+
+// shifted are the values as far from 0 as they are from the first one.
+func shifted(values []int) []int {
+	from := make([]int, len(values))
+	for i, value := range values {
+		from[i] = value - values[0]
+	}
+	return from
 }
 
 func everyUnit(n int, unit string) string {

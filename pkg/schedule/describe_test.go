@@ -28,6 +28,7 @@ func TestString(t *testing.T) {
 		{"* 1,3,5 * * *", "every minute in hours 1, 3 and 5 UTC"},
 		{"* * * * *", "every minute UTC"},
 		{"*/5 * * * *", "every 5 minutes UTC"},
+		{"4-59/10 * * * *", "every 10 minutes from minute 4 of each hour UTC"},
 		{"*/5 1 * * *", "every 5 minutes from 01:00 to 01:55 UTC"},
 		{"*/7 * * * *", "at minutes 0 to 56 in steps of 7 of every hour UTC"},
 		{"0-10,30-40,50 * * * *", "at minutes 0 to 10, 30 to 40 and 50 of every hour UTC"},

@@ -158,7 +158,7 @@ func TestExists(t *testing.T) {
 	})
 	t.Cleanup(func() { b.patch(other, `{"metadata":{"finalizers":null}}`) })
 	plan := b.restore(record, restore.Options{})
-	wantItem(t, plan, "settings", restore.Exists, "there is another one of the name, with other content; with --force it is made as the copy is")
+	wantItem(t, plan, "settings", restore.Exists, "an object with this name exists, with other content; --force overwrites it with the copy")
 	if live := b.get(victim); at(live, "data", "a") != "2" || at(live, "metadata", "resourceVersion") != other.ResourceVersion {
 		t.Fatalf("it was touched: %v", live)
 	}

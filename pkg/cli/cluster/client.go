@@ -187,7 +187,7 @@ func (c *Client) Cleaner(ctx context.Context, name string) (*v1alpha1.Cleaner, e
 		return nil, terminal.Fail(
 			codes.CleanerNotFound,
 			fmt.Errorf("%q cannot be the name of a Cleaner", name),
-			"list them with: kubectl get cleaners; for a file, write -f before it",
+			"list them with: kubectl get cleaners; for a file: "+terminal.Program+" preview -f FILE",
 		)
 	}
 	var cleaner v1alpha1.Cleaner

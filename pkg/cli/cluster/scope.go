@@ -28,13 +28,11 @@ func BindOperatorNamespace(flags *pflag.FlagSet, into *string) {
 // InOperatorNamespace adds the operator's namespace to a command that is about other namespaces, too.
 func InOperatorNamespace(flags *pflag.FlagSet, into *string) {
 	flags.StringVar(into, "operator-namespace", "",
-		"the operator's namespace (default: the environment variable NAMESPACE, or "+DefaultOperatorNamespace+")")
+		"the operator's namespace (default: "+DefaultOperatorNamespace+")")
 }
 
 // OperatorNamespace is the operator's namespace, if that was given for it.
-func OperatorNamespace(given string, getenv func(string) string) string {
-	return cmp.Or(given, getenv("NAMESPACE"), DefaultOperatorNamespace)
-}
+func OperatorNamespace(given string) string { return cmp.Or(given, DefaultOperatorNamespace) }
 
 // namespaceName is the value of a flag that names a namespace: it becomes part of paths of the API server.
 type namespaceName string

@@ -67,7 +67,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listening on port %d of this computer: %w", o.port, err)
 	}
-	operator := cluster.OperatorNamespace(o.operatorNamespace, o.Getenv)
+	operator := cluster.OperatorNamespace(o.operatorNamespace)
 	address, ticket := listener.Addr().String(), rand.Text()
 	_, port, _ := net.SplitHostPort(address)
 	server := dashboard.NewHTTP(dashboard.New(dashboard.Options{

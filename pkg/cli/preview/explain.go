@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -94,7 +95,7 @@ func (j *job) find(
 	var failed error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		kinds = append(kinds, spec.Kind)
-		if !strings.EqualFold(spec.Kind, wanted.Kind) {
+		if !terminal.IsCalled(schema.GroupKind{Group: spec.Group, Kind: spec.Kind}, wanted.Kind) {
 			continue
 		}
 		kind, err := selectors[i].Resolve(ctx, runner.Read.Operator)

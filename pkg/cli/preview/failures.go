@@ -105,8 +105,12 @@ func (j *job) rightsHint(cleaner *v1alpha1.Cleaner) string {
 		of = "-f " + terminal.ShellWord(d.File)
 	}
 	namespace, name, isAccount := strings.Cut(strings.TrimPrefix(j.Overrides.AuthInfo.Impersonate, accountPrefix), ":")
-	if isAccount && cleaner.Spec.ServiceAccountRef == nil {
+	switch {
+	case cleaner.Spec.ServiceAccountRef != nil:
+	case isAccount:
 		of += " --service-account " + namespace + "/" + name
+	default: // a user, who has no account to give them to
+		of += " --service-account NAMESPACE/NAME"
 	}
 	return "the rights that it needs: " + terminal.Program + " rbac " + of
 }

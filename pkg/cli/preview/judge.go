@@ -65,6 +65,9 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 		return unreachable
 	}
 	j.reportRest(live, found)
+	if found.EmptyScopes != "" && j.dump == nil { // manifests seldom hold Namespaces
+		j.Note("%s: %s", cleaner.Name, found.EmptyScopes)
+	}
 	return j.report(ctx, live, found)
 }
 

@@ -221,7 +221,7 @@ func (j *job) declare(ctx context.Context, operator *selector.Reader, options *s
 
 // operators is the operator's namespace.
 func (o *options) operators() string {
-	return cluster.OperatorNamespace(o.operatorNamespace, o.Getenv)
+	return cluster.OperatorNamespace(o.operatorNamespace)
 }
 
 // protected are the namespaces that the operator protects.

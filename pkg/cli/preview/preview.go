@@ -86,7 +86,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.Int64Var(&o.limit, "limit", 50, "how many rows and patches to show of each Cleaner; 0 means all, with a row for each object. The other outputs hold all objects")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, for example 5m; 0 means never")
-	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace, which no Cleaner may touch (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
+	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace, which no Cleaner may touch (default: "+cluster.DefaultOperatorNamespace+")")
 	flags.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "the operator's flag: comma-separated namespaces that no Cleaner may touch")
 	flags.IntVar(&o.maxActions, "max-actions-per-run", 0, "the operator's flag: how many objects a run may delete or change; 0 means any number")
 	flags.StringVar(&o.metricHosts, "allowed-metric-hosts", "", "the operator's flag: comma-separated hosts that a metricSource may name besides the cluster's Services")

@@ -179,7 +179,7 @@ func failure(err error) error {
 
 // declared are the references that users declared, as far as the user may read them.
 func (o *options) declared(ctx context.Context, reader *selector.Reader) ([]graph.Source, error) {
-	namespace := cluster.OperatorNamespace(o.operatorNamespace, o.Getenv)
+	namespace := cluster.OperatorNamespace(o.operatorNamespace)
 	sources, err := survey.Declared(ctx, reader, nil, namespace)
 	if apierrors.IsForbidden(err) {
 		o.Note("%s", survey.UnreadNote(namespace))

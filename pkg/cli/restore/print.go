@@ -202,7 +202,7 @@ func (o *options) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan) error
 		f.Exit = codes.ExitError
 	}
 	if plan.Count(restore.Exists, restore.ChangedSince) > 0 {
-		f.Hint = "--force makes what exists and differs, or was edited since, as it was before the run"
+		f.Hint = "--force overwrites objects that differ from their copy, or that somebody edited since"
 	}
 	return f
 }

@@ -102,7 +102,10 @@ func noArgs(cmd *cobra.Command, args []string) error {
 			return terminal.UsageError(cmd, fmt.Sprintf("takes no arguments, and was given %s; write --fail-on-findings=%s", terminal.Quoted(args[0]), args[0]))
 		}
 	}
-	return terminal.None(cmd, args)
+	if len(args) > 0 {
+		return terminal.UsageError(cmd, fmt.Sprintf("takes no arguments, and was given %[1]s; for a namespace, write -n %[1]s, for a kind, --kind %[1]s", args[0]))
+	}
+	return nil
 }
 
 // job is one call of scan.

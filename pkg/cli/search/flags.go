@@ -32,7 +32,7 @@ func (o *Flags) Check(cmd *cobra.Command) error {
 
 // Operator is the operator's namespace.
 func (o *Flags) Operator() string {
-	return cluster.OperatorNamespace(o.operatorNamespace, o.Getenv)
+	return cluster.OperatorNamespace(o.operatorNamespace)
 }
 
 // Protection is what no Cleaner may touch.

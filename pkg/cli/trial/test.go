@@ -182,7 +182,7 @@ func (o *options) try(ctx context.Context, checker *check.Checker, dir string) (
 		return result, nil
 	}
 	trial := &trial{files: files, result: result, mask: object.Masker(files.secrets()...), protection: guard.Protection{
-		Operator: cluster.OperatorNamespace("", o.Getenv), Namespaces: strings.Split(guard.DefaultProtectedNamespaces, ","),
+		Operator: cluster.OperatorNamespace(""), Namespaces: strings.Split(guard.DefaultProtectedNamespaces, ","),
 	}}
 	trial.Cleaner, trial.Now = checked.Cleaner, checker.Now
 	trial.Session = checker.Pool.Open(

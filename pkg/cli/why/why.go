@@ -95,6 +95,8 @@ type job struct {
 	of    object.Kind
 	// found is the object. Nil of one that does not exist.
 	found *object.Object
+	// assumed is true when the namespace is the one of the kubeconfig.
+	assumed bool
 	// unsure is why it is not known whether it exists.
 	unsure error
 	// unrecorded is true when not all records of runs could be read, so that one may have deleted it.
@@ -149,7 +151,7 @@ func (j *job) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) 
 	if j.of.Namespaced && wanted.Namespace == "" {
 		wanted.Namespace = j.namespace
 		if wanted.Namespace == "" && j.Dump == nil {
-			wanted.Namespace = j.Connection.Namespace()
+			wanted.Namespace, j.assumed = j.Connection.Namespace(), true
 		}
 	}
 	if j.of.Namespaced != (wanted.Namespace != "") {
@@ -219,6 +221,8 @@ func (j *job) noObject(ctx context.Context) error {
 		hint = "did you mean " + terminal.Quoted(
 			cluster.Ref{Kind: j.of.Kind, Namespace: j.Namespace, Name: near}.String(),
 		) + "?"
+	} else if j.assumed {
+		hint = fmt.Sprintf("this looked in namespace %s; to look in another one: -n NAMESPACE, or KIND/NAMESPACE/NAME", j.Namespace)
 	}
 	where := "the cluster, and no run that is on record deleted it"
 	switch {

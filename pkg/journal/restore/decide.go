@@ -152,7 +152,7 @@ func bringBack(copied object.Object, before map[string]any, f facts, options Opt
 	case same(copied.Kind.GroupKind(), body, now):
 		return plan{result: Already, reason: unmarked(f)}
 	case !options.Force:
-		return leave(Exists, "there is another one of the name, with other content; with --force it is made as the copy is")
+		return leave(Exists, "an object with this name exists, with other content; --force overwrites it with the copy")
 	}
 	carryOver(copied.Kind.GroupKind(), body, now, f.subresource)
 	return plan{step: StepOverwrite, result: Planned, notes: notes, body: body}

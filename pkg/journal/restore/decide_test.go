@@ -52,7 +52,7 @@ const (
 func TestDecide(t *testing.T) {
 	const body = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"n","annotations":{"apps.projectsveltos.io/restored-from":"run"}},"data":{"k":"v"}}`
 	const over = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"n","uid":"2","resourceVersion":"9","annotations":{"apps.projectsveltos.io/restored-from":"run"}},"data":{"k":"v"}}`
-	const exists = "there is another one of the name, with other content; with --force it is made as the copy is"
+	const exists = "an object with this name exists, with other content; --force overwrites it with the copy"
 	tests := map[string]struct {
 		copy, patch, live string
 		facts             facts
