@@ -64,7 +64,7 @@ func TestPictureOfThePage(t *testing.T) {
 		return value
 	}
 	var bars []bar
-	row := regexp.MustCompile(`(?m)^\| ([^|]+) \| ([\d.]+) x \|[^|]*\|[^|]*\| ([\d.]+) x`)
+	row := regexp.MustCompile(`(?m)^\| ([^|]+) \| ([\d.]+) x \|[^|]*\|[^|]*\|[^|]*\| ([\d.]+) x`)
 	for _, found := range row.FindAllStringSubmatch(string(page), -1) {
 		bars = append(bars, bar{strings.ReplaceAll(found[1], "`", ""), number(found[2]), number(found[3])})
 	}
