@@ -228,7 +228,7 @@ func TestWantedLists(t *testing.T) {
 		// lists are those of the kinds that are looked at here; others may come with them.
 		lists, none string
 	}{
-		"ConfigMaps": {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingUnused}, "ConfigMap metadata everywhere; Pod; ReplicaSet; Deployment everywhere", "Event EndpointSlice Node Namespace"},
+		"ConfigMaps": {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingUnused}, "ConfigMap metadata; ConfigMap everywhere; Pod; ReplicaSet; Deployment everywhere", "Event EndpointSlice Node Namespace"},
 		"Secrets": {
 			finding.Want{Kind: gk("Secret"), Type: v1alpha1.FindingUnused},
 			"Secret metadata type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token,type!=bootstrap.kubernetes.io/token; " +
@@ -240,7 +240,7 @@ func TestWantedLists(t *testing.T) {
 		"classes":         {finding.Want{Kind: gk("StorageClass.storage.k8s.io"), Type: v1alpha1.FindingUnused}, "StorageClass everywhere; PersistentVolumeClaim everywhere; StatefulSet everywhere", "Event Node"},
 		"Namespaces":      {finding.Want{Kind: gk("Namespace"), Type: v1alpha1.FindingUnused}, "Namespace; Pod metadata everywhere; Widget metadata everywhere; Secret metadata everywhere", "Event Node EndpointSlice"},
 		"autoscalers":     {finding.Want{Kind: gk("HorizontalPodAutoscaler.autoscaling"), Type: v1alpha1.FindingUnused}, "HorizontalPodAutoscaler; Deployment; Pod", "Node Secret"},
-		"what cascades":   {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingCascading}, "ConfigMap metadata everywhere; Pod; ScaledObject everywhere", "Event Node"},
+		"what cascades":   {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingCascading}, "ConfigMap metadata; ConfigMap everywhere; Pod; ScaledObject everywhere", "Event Node"},
 		"workloads":       {finding.Want{Kind: gk("Deployment.apps"), Type: v1alpha1.FindingIdle}, "Deployment; HorizontalPodAutoscaler; ScaledObject; SleepInfo metadata; Pod", "Node Secret"},
 		"Pods that ended": {finding.Want{Kind: gk("Pod"), Type: v1alpha1.FindingFailed}, "Pod", "Node ConfigMap"},
 	} {

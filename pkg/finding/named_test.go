@@ -37,6 +37,27 @@ Secret shop/login Unused weak
 Secret team/login Unused
 ServiceAccount shop/robot Unused weak`,
 	},
+	"a ConfigMap whose name stands in the data of another": {
+		cluster: cluster(of("v1 ConfigMap shop/custom-headers", ""), of("v1 ConfigMap shop/headers", ""), of("v1 ConfigMap shop/old-headers", "", "data: {a: old-headers}"), of("v1 Secret shop/old-headers", ""),
+			of("v1 ConfigMap edge/headers", ""), of("v1 ConfigMap edge/other-headers", ""), of("v1 Pod shop/web", "", "spec: "+pod("settings")),
+			of("v1 ConfigMap shop/settings", "", `data: {proxy-set-headers: "edge/headers", add: custom-headers, text: "the headers"}`)),
+		want: `
+ConfigMap edge/headers Unused weak
+ConfigMap edge/other-headers Unused
+ConfigMap shop/custom-headers Unused weak
+ConfigMap shop/headers Unused
+ConfigMap shop/old-headers Unused
+Secret shop/old-headers Unused weak`,
+	},
+	"names in the data of a ConfigMap that names another namespace": {
+		cluster: cluster(of("v1 Secret jobs/cache-keys", ""), of("v1 Secret jobs/login", ""), of("v1 Secret team/cache-keys", ""), of("v1 ConfigMap jobs/cache-rules", ""),
+			of("v1 Pod runner/a", "", "spec: "+pod("runner")), of("v1 ConfigMap runner/runner", "", `data: {a: "namespace = jobs\nsecrets = ['cache-keys', 'login']", b: cache-rules}`)),
+		want: `
+ConfigMap jobs/cache-rules Unused weak
+Secret jobs/cache-keys Unused weak
+Secret jobs/login Unused
+Secret team/cache-keys Unused`,
+	},
 	"a label that a user chose for what a sidecar reads": {
 		cluster: cluster(of("v1 ConfigMap shop/dashboards", "labels: {team_dashboards: '1'}"), of("v1 Secret shop/sources", "labels: {team_sources: x}"), of("v1 ConfigMap shop/other", "labels: {team: dashboards}"),
 			of("apps/v1 Deployment monitoring/grafana", "", "spec: {replicas: 1, template: {spec: {containers: [{name: dashboards, env: [{name: LABEL, value: team_dashboards}, {name: FOLDER, value: /tmp/a}]}, "+
@@ -57,7 +78,7 @@ ServiceAccount shop/robot Unused weak`,
 			of("v1 Secret shop/db", "")),
 		want: `
 ConfigMap shop/runner Unused
-Secret shop/db Unused
+Secret shop/db Unused weak
 StorageClass efs Unused weak
 StorageClass gp2 Unused
 StorageClass gp3 Unused weak

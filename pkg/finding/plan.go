@@ -122,6 +122,8 @@ func (f *Finder) plan() []List {
 			case !f.isFor(gk, r, whole.counted):
 			case r.fields != "":
 				lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}})
+			case whole.texts && r.mayStandInTexts(): // its names must have passed before the texts
+				lists = append(lists, List{Kind: kind, MetadataOnly: true, forgotten: true, rows: []*row{r}})
 			default:
 				needed, whole.rows = true, append(whole.rows, r)
 				whole.MetadataOnly = whole.MetadataOnly && !r.body

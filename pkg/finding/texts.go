@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -19,34 +20,62 @@ import (
 // them.
 type texts struct {
 	// sought are the names of candidates, by namespace, with where they stand: "data[config.toml] of ConfigMap ci/runner".
-	// Empty for those that stand in no text. Nil before the first text.
-	sought map[string]map[string]string
+	// Empty for those that stand in no text. Nil before the first text. Those of ConfigMaps are apart.
+	sought, soughtMaps map[string]map[string]string
 }
 
-// inTexts are the kinds whose names are looked for. ConfigMaps are not: they would have to pass twice.
+// inTexts are the kinds whose names are looked for.
 var inTexts = []schema.GroupKind{
-	claims, accounts, secrets, storageClasses, priorityClasses, runtimeClasses, ingressClasses,
+	configMaps, claims, accounts, secrets, storageClasses, priorityClasses, runtimeClasses, ingressClasses,
 }
 
 func (r *row) mayStandInTexts() bool { return r.named && slices.Contains(inTexts, r.kind) }
 
-// readTexts looks for the names of the candidates that have passed in the data of an object. Of the text nothing is
-// kept but its place.
+// readTexts looks for the names of the candidates that have passed in the data of an object. A word with a dash may also
+// be a name in another namespace that stands in the data. Of the text nothing is kept but its place.
 func (f *Finder) readTexts(o *object.Parts) {
 	if f.sought == nil {
 		f.seek()
 	}
+	var elsewhere []string
+	type place struct {
+		word []byte
+		key  object.Key
+	}
+	var dashed []place
 	for key, text := range o.At("data").Fields() {
 		graph.EachName(o.Namespace, text, func(namespace string, word []byte) {
 			f.foundIn(namespace, word, key, o)
 			f.foundIn("", word, key, o) // what is cluster-scoped is meant in any namespace
+			if bytes.IndexByte(word, '-') >= 0 {
+				dashed = append(dashed, place{word, key})
+			}
+			if name := string(word); name != o.Namespace && f.hasCandidates(name) && !slices.Contains(elsewhere, name) {
+				elsewhere = append(elsewhere, name)
+			}
 		})
+	}
+	for _, namespace := range elsewhere {
+		for _, at := range dashed {
+			f.foundIn(namespace, at.word, at.key, o)
+		}
 	}
 }
 
-// foundIn takes note of where a word stands that is the name of a candidate of the namespace.
+// hasCandidates reports whether a word is a namespace with candidates.
+func (f *Finder) hasCandidates(word string) bool { return f.sought[word] != nil || f.soughtMaps[word] != nil }
+
+// foundIn takes note of where a word stands that is the name of a candidate of the namespace. ConfigMaps have names such
+// as "config": those count with a dash, or with their namespace, and not in their own data.
 func (f *Finder) foundIn(namespace string, word []byte, key object.Key, in *object.Parts) {
-	names := f.sought[namespace]
+	f.foundAmong(f.sought[namespace], word, key, in)
+	isOwn := namespace == in.Namespace && string(word) == in.Name
+	if !isOwn && (namespace != in.Namespace || bytes.IndexByte(word, '-') >= 0) {
+		f.foundAmong(f.soughtMaps[namespace], word, key, in)
+	}
+}
+
+func (f *Finder) foundAmong(names map[string]string, word []byte, key object.Key, in *object.Parts) {
 	if where, is := names[string(word)]; is && where == "" {
 		names[string(word)] = fmt.Sprintf("data[%s] of %s", key.String(), graph.NameOf(in.Object))
 		f.bytes += int64(len(names[string(word)]))
@@ -55,19 +84,27 @@ func (f *Finder) foundIn(namespace string, word []byte, key object.Key, in *obje
 
 // seek takes the names of the candidates that have passed.
 func (f *Finder) seek() {
-	f.sought = map[string]map[string]string{}
+	f.sought, f.soughtMaps = map[string]map[string]string{}, map[string]map[string]string{}
 	for _, candidates := range f.candidates {
 		for _, c := range candidates {
 			if !c.row.mayStandInTexts() {
 				continue
 			}
-			if f.sought[c.namespace] == nil {
-				f.sought[c.namespace] = map[string]string{}
+			into := f.soughtFor(c.row)
+			if into[c.namespace] == nil {
+				into[c.namespace] = map[string]string{}
 			}
-			f.sought[c.namespace][c.name] = ""
+			into[c.namespace][c.name] = ""
 			f.bytes += 80
 		}
 	}
+}
+
+func (f *Finder) soughtFor(r *row) map[string]map[string]string {
+	if r.kind == configMaps {
+		return f.soughtMaps
+	}
+	return f.sought
 }
 
 // heedsTexts reports whether a text in which the name of an object stands makes a finding of the row Weak. A namespace
@@ -113,8 +150,8 @@ func (f *Finder) inText(c *candidate) string {
 	switch {
 	case !c.row.mayStandInTexts() || c.reported:
 		return ""
-	case f.sought[c.namespace][c.name] != "":
-		return "its name stands in " + f.sought[c.namespace][c.name]
+	case f.soughtFor(c.row)[c.namespace][c.name] != "":
+		return "its name stands in " + f.soughtFor(c.row)[c.namespace][c.name]
 	case f.unread[configMaps] != nil:
 		return "its name may stand in the data of a ConfigMap, and these could not be read"
 	}

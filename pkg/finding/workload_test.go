@@ -36,7 +36,7 @@ var workloadScenarios = map[string]scenario{
 	"workloads that a custom resource names as what it scales": {
 		cluster: cluster(of("apps/v1 Deployment shop/web", "", zero), of("apps/v1 StatefulSet shop/web", "", zero),
 			of("example.com/v1 Widget shop/a", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}")),
-		want: "Deployment shop/web Idle weak\nStatefulSet shop/web Idle",
+		want: "Deployment shop/web Idle weak\nStatefulSet shop/web Idle weak",
 	},
 	"workloads that something scales up when they are needed": {
 		cluster: cluster(of("apps/v1 Deployment shop/hpa", "", zero), of("apps/v1 Deployment shop/stopped", "", zero), of("apps/v1 StatefulSet shop/keda", "", zero), of("apps/v1 Deployment shop/keda", "", zero),

@@ -49,7 +49,7 @@ func (t *Table) read(o object.Object, each func(Edge), text func(at, text object
 		add(&w)
 	}
 	if s.isCustom && text != nil {
-		eachWord(o.Raw, func(word object.JSON) { text(word, word) })
+		eachWord(o.Raw, text)
 	}
 }
 

@@ -378,7 +378,7 @@ metadata:
   name: its-own-name
   labels: {app: in-label}
   annotations: {note: in-annotation, kubectl.kubernetes.io/last-applied-configuration: '{"title": "said-twice"}'}
-spec: {title: in-title, host: in-host.edge.svc, a-key: {list: [in-list, "certs/in-pair", "in/a/path", "in a sentence", "in-url:80", "k8s://certs/in-uri", "env:PASSWORD,secret:in-pairs", "certs:in-colons", "/some/in-path.yaml", "Secret/in-kind", "db_in-underscores", "in-key.tls.crt", "certs/in-other-key.tls.crt", "role=acme:in-role", "role:acme:in-second", "certs/acme:in-third", "InCapitals", "secretIn-camel", {repository: registry.io/shop/in-repository}, {image: "registry.io/shop/in-image:1.4"}, "quoted\"in-quotes"]}, last: ""}
+spec: {title: in-title, host: in-host.edge.svc, a-key: {list: [in-list, "certs/in-pair", "in/a/path", "in a sentence", "in-url:80", "k8s://certs/in-uri", "env:PASSWORD,secret:in-pairs", "certs:in-colons", "/some/in-path.yaml", "Secret/in-kind", "db_in-underscores", "in-key.tls.crt", "certs/in-other-key.tls.crt", "role=acme:in-role", "role:acme:in-second", "certs/acme:in-third", "InCapitals", "secretIn-camel", {repository: registry.io/shop/in-repository}, {image: "registry.io/shop/in-image:1.4"}, "quoted\"in-quotes", "get secret in-a-script or secret:certs/in-its-pair, not plain", "db"]}, last: ""}
 status: {binding: {name: in-status}}
 ---
 apiVersion: example.com/v1
@@ -392,7 +392,7 @@ metadata: {namespace: shop, name: i}
 spec: {title: in-ingress}`)) {
 		g.Add(o.Parts())
 	}
-	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster", "certs/in-pair", "edge/in-host", "shop/a-key", "shop/in-url", "certs/in-uri", "shop/in-pairs", "certs/in-colons", "a/path", "shop/path", "shop/in-path.yaml", "shop/in-kind", "shop/in-underscores", "shop/in-key", "certs/in-other-key"} {
+	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster", "certs/in-pair", "edge/in-host", "shop/a-key", "shop/in-url", "certs/in-uri", "shop/in-pairs", "certs/in-colons", "a/path", "shop/path", "shop/in-path.yaml", "shop/in-kind", "shop/in-underscores", "shop/in-key", "certs/in-other-key", "shop/in-quotes", "shop/in-a-script", "certs/in-its-pair", "shop/db"} {
 		if !g.IsMentioned(named("Secret " + name)) {
 			t.Errorf("%s is not mentioned", name)
 		}
@@ -403,7 +403,7 @@ spec: {title: in-ingress}`)) {
 		}
 	}
 	for _, name := range []string{
-		"other/in-title", "shop/its-own-name", "shop/in-label", "shop/title", "shop/said-twice", "shop/sentence", "shop/in-image", "shop/in-repository", "shop/n-camel", "shop/in-quotes",
+		"other/in-title", "shop/its-own-name", "shop/plain", "other/db", "shop/in-label", "shop/title", "shop/said-twice", "shop/sentence", "shop/in-image", "shop/in-repository", "shop/n-camel",
 		"shop/in-ingress",
 	} {
 		if g.IsMentioned(named("Secret " + name)) {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -46,8 +47,23 @@ func eachNameIn(o *object.Parts, others []string, text object.JSON, visit func(n
 			visitAll(namespace, name)
 		}
 	}
+	if word := wholeWord(text); hasKeys && len(word) >= shortestInCluster && len(word) < shortestMention && o.Namespace != "" {
+		each(o.Namespace+shortName, word)
+	}
 	eachName(o.Namespace, text, each)
 	eachRoleName(o.Namespace, text, each)
+}
+
+// wholeWord is a text that is nothing but what could be a name. Nil if it is more than that.
+func wholeWord(text object.JSON) []byte {
+	if len(text) == 0 || text[0] != '"' {
+		return nil
+	}
+	word := text[1:endOfString(text, 0)]
+	if bytes.IndexFunc(word, func(r rune) bool { return r >= utf8.RuneSelf || !isNamePart(byte(r)) }) >= 0 {
+		return nil
+	}
+	return word
 }
 
 // maxOthers is how many other namespaces may stand in a custom resource. With more, its words may be names in any.

@@ -13,10 +13,11 @@ import (
 )
 
 // eachWord visits all strings of a custom resource that could be names, or hold some between marks, as in
-// "k8s://shop/key" and "env:PASSWORD,secret:db-login", whatever their fields are called. A key of a map may be a name,
-// too, but one word may as well be the name of a field. Of the metadata it is only the annotations: labels and owners
-// are of something else.
-func eachWord(o object.JSON, visit func(object.JSON)) {
+// "k8s://shop/key" and "env:PASSWORD,secret:db-login", whatever their fields are called. Of longer texts, such as
+// scripts and templates, it visits the words with a dash: others say nothing. A key of a map may be a name, too, but one
+// word may as well be the name of a field. Of the metadata it is only the annotations: labels and owners are of
+// something else. at is where the word stands.
+func eachWord(o object.JSON, visit func(at, word object.JSON)) {
 	for name, value := range o.Fields() {
 		if !name.Is("metadata") {
 			eachWordIn(value, !name.Is("status"), visit) // which has times, digests and messages
@@ -34,7 +35,7 @@ func eachWord(o object.JSON, visit func(object.JSON)) {
 var ofImages = []string{`"image"`, `"repository"`, `"imageRepository"`, `"newName"`}
 
 // eachWordIn visits those in a value: with marks also those between marks, but not in the fields of images.
-func eachWordIn(value object.JSON, marks bool, visit func(object.JSON)) {
+func eachWordIn(value object.JSON, marks bool, visit func(at, word object.JSON)) {
 	isImage := false
 	for i := 0; i < len(value); i++ {
 		if value[i] != '"' {
@@ -42,14 +43,32 @@ func eachWordIn(value object.JSON, marks bool, visit func(object.JSON)) {
 		}
 		begin := i
 		end := endOfString(value, begin)
-		isWord := isWord(value[begin+1:end], marks && !isImage)
+		marks := marks && !isImage
+		isWord := isWord(value[begin+1:end], marks)
 		isImage = slices.Contains(ofImages, string(value[begin:min(end+1, len(value))]))
 		isKey := end < len(value) && bytes.HasPrefix(bytes.TrimLeft(value[end+1:], " \t\r\n"), []byte(":"))
-		if isWord && (!isKey || bytes.ContainsAny(value[begin:end], "-.")) {
-			visit(value[begin:])
+		switch {
+		case isWord && (!isKey || bytes.ContainsAny(value[begin:end], "-.")):
+			visit(value[begin:], value[begin:])
+		case !isWord && marks && !isKey:
+			eachDashed(value[begin:], visit)
 		}
 		i = end
 	}
+}
+
+// eachDashed visits the words with a dash of a text, with the namespaces that stand before them.
+func eachDashed(text object.JSON, visit func(at, word object.JSON)) {
+	eachToken(text, isTokenPart, func(before, token []byte) {
+		if !bytes.ContainsRune(bytes.Trim(token, "-."), '-') {
+			return
+		}
+		word := append(make(object.JSON, 0, len(before)+len(token)+3), '"')
+		if len(before) > 0 {
+			word = append(append(word, before...), '/')
+		}
+		visit(text, append(append(word, token...), '"'))
+	})
 }
 
 // endOfString is where the string ends that begins at a quote.
@@ -180,6 +199,9 @@ func visitName(namespace, before string, word []byte, visit func(namespace strin
 		if len(word) > 0 && len(word) < shortestMention {
 			visit(before+shortName, word)
 		}
+	}
+	if last := word[bytes.LastIndexByte(word, '.')+1:]; len(last) < len(word) && bytes.IndexByte(last, '-') >= 0 {
+		add(namespace, last) // of a key of settings, as in spark.kubernetes.driver.secrets.db-login
 	}
 	if host, rest, found := bytes.Cut(word, []byte{'.'}); found {
 		within, rest, isLonger := bytes.Cut(rest, []byte{'.'})
