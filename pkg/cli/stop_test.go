@@ -5,19 +5,23 @@ package cli
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
@@ -150,15 +154,100 @@ func TestStopOfAnotherNamespace(t *testing.T) {
 	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), codes.ExitError, "", strings.Replace(annotated, "stop:", "stop already:", 1)+
 		"error: the stop is not acknowledged: no Cleaner said within 10s that all acting is stopped for this reason. Cleaners say: all acting is stopped (incident 7). "+wayOut)
 
-	s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace)
-	s.wants(s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace), codes.ExitError, "",
+	const removed = "the annotation cleaner/stop is removed from namespace NS"
+	resumes := []string{"resume", "--operator-namespace", s.namespace}
+	s.wants(s.call(t.Context(), meanwhile(nothing), resumes...), codes.ExitError, "",
+		"error: "+removed+", but Cleaners still say: all acting is stopped (incident 7)\n"+
+			"hint: say which namespace is the operator's with --operator-namespace; if the operator does not run, they say what was   [E-STP-001]\n")
+	s.wants(s.call(t.Context(), atNoon, resumes...), codes.ExitError, "",
 		"error: namespace NS has no annotation cleaner/stop, but Cleaners say: all acting is stopped (incident 7)\n"+
 			"hint: say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; if the operator does not run, they say what was   [E-STP-001]\n")
 
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = v1alpha1.DryRunByFlag })
 	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), codes.ExitDone, "", annotated+unseen+"the operator runs with --dry-run and acts on nothing anyway"+ifItRuns)
-	s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace)
-	s.wants(s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace), codes.ExitDone, "", toResumeNothing)
+	s.wants(s.call(t.Context(), atNoon, resumes...), codes.ExitDone, "", "acting goes on: "+removed+"; it was: \"by admin at 2026-11-21T12:00:00Z\"\n"+
+		"note: Cleaners still only report, because the operator runs with --dry-run\n")
+	s.wants(s.call(t.Context(), atNoon, resumes...), codes.ExitDone, "", toResumeNothing)
+}
+
+// TestStopInTheWrongNamespace: the Deployment shows where the operator is. So a stop elsewhere writes nothing, and a resume
+// elsewhere does not say that acting goes on.
+func TestStopInTheWrongNamespace(t *testing.T) {
+	s, other := newSite(t), newSite(t)
+	s.deployOperator(s.namespace)
+	c := s.cleaner()
+	wrong := other.namespace
+	s.wants(s.call(t.Context(), meanwhile(nothing), "stop", "-n", wrong, "--reason", "incident 7"), codes.ExitError, "",
+		"error: the operator is not in namespace "+wrong+": its Deployment is in namespace NS; nothing was changed\n"+
+			"hint: to stop all acting: kubectl cleaner stop -n NS --reason 'incident 7'   [E-STP-001]\n")
+	if got, found := s.annotated(wrong); found {
+		t.Errorf("the wrong namespace is annotated: %q", got)
+	}
+
+	sees := s.obeys(c, s.namespace, 1)
+	s.call(t.Context(), sees, "stop", "--reason", "incident 7")
+	const reason = `"incident 7, by admin at 2026-11-21T12:00:00Z"`
+	const wayOut = " by the annotation on namespace NS, where the operator is: " + reason + "\n" +
+		"hint: to let Cleaners act again: kubectl cleaner resume -n NS   [E-STP-001]\n"
+	annotate := func(value string) {
+		t.Helper()
+		must(t, s.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: wrong}},
+			client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"cleaner/stop":"`+value+`"}}}`))))
+	}
+	annotate("x")
+	s.wants(s.call(t.Context(), meanwhile(nothing), "resume", "-n", wrong), codes.ExitError, "",
+		"error: the annotation cleaner/stop is removed from namespace "+wrong+", but all acting is still stopped"+wayOut)
+	if got, found := s.annotated(wrong); found {
+		t.Errorf("the annotation is still %q", got)
+	}
+	s.wants(s.call(t.Context(), meanwhile(nothing), "resume", "-n", wrong), codes.ExitError, "",
+		"error: namespace "+wrong+" has no annotation cleaner/stop, but all acting is stopped"+wayOut)
+
+	// Without the right to read the operator's namespace, what Cleaners say shows it.
+	user := other.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "patch"}})
+	annotate("x")
+	s.wants(s.call(t.Context(), meanwhile(nothing), "resume", "-n", wrong, "--as", user), codes.ExitError, "",
+		"error: the annotation cleaner/stop is removed from namespace "+wrong+", but Cleaners still say: all acting is stopped (incident 7, by admin at 2026-11-21T12:00:00Z)\n"+
+			"hint: say which namespace is the operator's with --operator-namespace; if the operator does not run, they say what was   [E-STP-001]\n")
+
+	// The same in the operator's namespace is what the operator is about to change.
+	s.wants(s.call(t.Context(), meanwhile(nothing), "resume"), codes.ExitDone, "",
+		"acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: "+reason+"\n"+whatActs)
+	annotate("x")
+	s.call(t.Context(), s.obeys(c, s.namespace, 1), "resume", "-n", wrong)
+	s.wants(s.call(t.Context(), meanwhile(nothing), "resume", "-n", wrong), codes.ExitDone, "", strings.ReplaceAll(toResumeNothing, "NS", wrong))
+}
+
+// TestStopWhereAnOperatorLeads: an operator that runs outside of the cluster has no Deployment there.
+func TestStopWhereAnOperatorLeads(t *testing.T) {
+	s, other := newSite(t), newSite(t)
+	s.deployOperator(other.namespace)
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: cluster.LeaseName}}
+	lease.Spec.HolderIdentity, lease.Spec.RenewTime = ptr.To("laptop_0123"), ptr.To(metav1.NewMicroTime(now))
+	must(t, s.Create(t.Context(), lease))
+	c := s.cleaner()
+	got := s.call(t.Context(), s.obeys(c, s.namespace, 1), "stop", "-n", s.namespace)
+	s.wants(got, codes.ExitDone, "", "namespace NS is annotated cleaner/stop: \"by admin at 2026-11-21T12:00:00Z\"\n"+whatStops)
+}
+
+// TestStopWithoutDefinitions says at once that nothing can act.
+func TestStopWithoutDefinitions(t *testing.T) {
+	s := newSite(t)
+	const none = "the CustomResourceDefinitions of KubeCleaner are not installed, so there are no Cleaners, and nothing can act"
+	s.through(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, v1alpha1.GroupVersion.Group) {
+			return true
+		}
+		http.NotFound(w, r)
+		return false
+	})
+	s.deployOperator(s.namespace)
+	const why = "\"by admin at 2026-11-21T12:00:00Z\"\n"
+	waited := meanwhile(func(int) { t.Error("it waits") })
+	s.wants(s.call(t.Context(), waited, "stop"), codes.ExitDone, "", "namespace NS is annotated cleaner/stop: "+why+unseen+none+ifItRuns)
+	s.wants(s.call(t.Context(), waited, "resume"), codes.ExitDone, "",
+		"the annotation cleaner/stop is removed from namespace NS; it was: "+why+"note: "+none+"\n")
+	s.wants(s.call(t.Context(), waited, "resume"), codes.ExitDone, "", toResumeNothing+"note: "+none+"\n")
 }
 
 // TestStopFindsTheOperator, or says that it does not, and how to say where it is.
@@ -172,7 +261,7 @@ func TestStopFindsTheOperator(t *testing.T) {
 	// The shell's NAMESPACE is the user's, and may be of anything.
 	s.wants(s.call(t.Context(), func(o *terminal.Options) { o.Getenv = func(string) string { return "default" } }, "resume"), codes.ExitDone, "", toResumeNothing)
 	s.wants(s.call(t.Context(), nil, "resume", "--operator-namespace", "nowhere"), codes.ExitError, "", "error: there is no namespace \"nowhere\"\n"+
-		"hint: say --operator-namespace NS, where the operator's Deployment is   [E-STP-001]\n")
+		"hint: the operator's Deployment is in namespace NS: kubectl cleaner resume -n NS   [E-STP-001]\n")
 	s.deployOperator("default")
 	s.wants(s.call(t.Context(), nil, "stop"), codes.ExitError, "", "error: there is a Deployment of the operator in each of these namespaces: NS, default\n"+
 		"hint: say which one with --operator-namespace   [E-STP-001]\n")

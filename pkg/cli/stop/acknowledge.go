@@ -21,47 +21,74 @@ import (
 // seenPatience is how long the operator may take to say that it knows of a stop. It needs about a second.
 const seenPatience = 10 * time.Second
 
+// noCleaners is so in a cluster that does not know the kind.
+const noCleaners = "the CustomResourceDefinitions of KubeCleaner are not installed, so there are no Cleaners, " +
+	"and nothing can act"
+
 // acknowledged waits until a Cleaner's status says what the operator says when it has read the annotation, and fails
 // when none does. Then the annotation may be on a namespace that the operator does not look at. unseen says why it
 // cannot be seen, for instance because the CRD of another tool drops what Cleaners would say.
 func (o *options) acknowledged(
-	parent context.Context,
+	ctx context.Context,
 	api *cluster.Client,
 	namespace, words string,
 ) (unseen string, err error) {
-	ctx, cancel := context.WithTimeout(parent, seenPatience+cluster.Rewatch)
+	if _, err := whatCleanersSay(ctx, api); apierrors.IsNotFound(err) {
+		return noCleaners, nil // without them, to find out which of their fields are kept takes seconds
+	}
+	limited, cancel := context.WithTimeout(ctx, seenPatience)
 	defer cancel()
-	if lacks := api.Dropped(ctx); lacks != "" {
+	if lacks := api.Dropped(limited); lacks != "" {
 		return lacks, nil
 	}
-	var reasons []string
+	known := false
+	all, err := o.watch(ctx, api, func(all *said, err error) bool {
+		unseen, known = all.answer(words, err)
+		return known
+	})
+	switch {
+	case known:
+		return unseen, nil
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	}
+	return "", notSeen(namespace, o.elsewhere(ctx, api, namespace, "stop"), all.reasons, err)
+}
+
+// watch looks at what Cleaners say until that is done, for as long as the operator may take. It returns what the last
+// look saw.
+func (o *options) watch(
+	parent context.Context,
+	api *cluster.Client,
+	done func(all *said, err error) bool,
+) (all said, err error) {
+	ctx, cancel := context.WithTimeout(parent, seenPatience+cluster.Rewatch)
+	defer cancel()
 	for waited := time.Duration(0); ; waited += cluster.Rewatch {
-		var all said
-		all, err = whatCleanersSay(ctx, api)
-		reasons = all.reasons
-		if apierrors.IsForbidden(err) {
-			return terminal.OneLine(err.Error()), nil
+		if now, failed := whatCleanersSay(ctx, api); waited == 0 || ctx.Err() == nil { // else it was cut short
+			all, err = now, failed
 		}
-		if unseen, known := all.answer(words); err == nil && known { // else the API server may be back soon
-			return unseen, nil
-		}
-		if waited >= seenPatience || ctx.Err() != nil {
-			break
+		if done(&all, err) || waited >= seenPatience {
+			return all, err
 		}
 		select {
 		case <-o.Clock.After(cluster.Rewatch):
 		case <-ctx.Done():
+			return all, err
 		}
 	}
-	if parent.Err() != nil {
-		return "", context.Cause(parent)
-	}
-	return "", notSeen(namespace, elsewhere(parent, api, namespace), reasons, err)
 }
 
 // answer looks for the words of a stop. It is known when Cleaners say them, or when they will not; unseen says why not.
-func (s *said) answer(words string) (unseen string, known bool) {
+// After any other error, the API server may be back soon.
+func (s *said) answer(words string, err error) (unseen string, known bool) {
 	switch {
+	case apierrors.IsNotFound(err):
+		return noCleaners, true
+	case apierrors.IsForbidden(err):
+		return terminal.OneLine(err.Error()), true
+	case err != nil:
+		return "", false
 	case slices.Contains(s.reasons, words):
 		return "", true
 	case s.cleaners == 0:
@@ -88,35 +115,6 @@ func notSeen(namespace, wayOut string, reasons []string, err error) error {
 		wayOut+"; what is set stays, and to remove it: "+
 			"kubectl annotate namespace "+namespace+" "+v1alpha1.StopAnnotation+"-",
 	)
-}
-
-// nothingToResume says that the namespace has no annotation. That is an error if acting seems to be stopped by another
-// namespace.
-func (o *options) nothingToResume(ctx context.Context, api *cluster.Client, namespace string) error {
-	all, err := whatCleanersSay(ctx, api)
-	reasons := slices.DeleteFunc(all.reasons, func(why string) bool { return why == v1alpha1.DryRunByFlag })
-	if len(reasons) > 0 {
-		say := terminal.OneLine(strings.Join(reasons, "; "))
-		return terminal.Fail(
-			codes.OperatorNotFound,
-			fmt.Errorf("namespace %s has no annotation %s, but Cleaners say: %s", namespace, v1alpha1.StopAnnotation, say),
-			"say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; "+
-				"if the operator does not run, they say what was",
-		)
-	}
-	fmt.Fprintf(o.ErrOut, "nothing to resume: namespace %s has no annotation %s\n", namespace, v1alpha1.StopAnnotation)
-	if err != nil {
-		o.Note("whether Cleaners say that acting is stopped could not be seen: %s", terminal.OneLine(err.Error()))
-	}
-	if n := len(all.suspended); n > 0 {
-		o.Note(
-			"%s suspended, each by itself: %s; to resume one: %s resume NAME",
-			terminal.Counted(n, "Cleaner")+" "+terminal.Plural(int64(n), "is", "are"),
-			terminal.OneLine(terminal.Shortened(all.suspended, 10)),
-			terminal.Program,
-		)
-	}
-	return o.changed.PrintRead(ctx, o.Session, api, namespacePath(namespace))
 }
 
 // said is what the Cleaners' manifests and statuses say: how many there are, which are suspended, and for which reasons

@@ -52,6 +52,10 @@ func (o *options) annotate(ctx context.Context, c *cluster.Client, namespace str
 	if err != nil {
 		return err
 	}
+	verb := "stop"
+	if reason == nil {
+		verb = "resume"
+	}
 	body, err := cluster.Send(
 		ctx,
 		c.Raw.Patch(types.MergePatchType).
@@ -64,7 +68,7 @@ func (o *options) annotate(ctx context.Context, c *cluster.Client, namespace str
 		return terminal.Fail(
 			codes.OperatorNotFound,
 			errors.New("there is no namespace "+terminal.Quoted(namespace)),
-			elsewhere(ctx, c, namespace),
+			o.elsewhere(ctx, c, namespace, verb),
 		)
 	case apierrors.IsForbidden(err):
 		return terminal.Fail(codes.ClusterForbidden, fmt.Errorf("annotating namespace %s: %w", namespace, err),

@@ -7,14 +7,11 @@ package stop
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -103,6 +100,9 @@ func (o *options) stop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := o.misplaced(ctx, api, namespace); err != nil {
+		return err
+	}
 	reason, already, err := o.annotated(ctx, api, namespace)
 	if err != nil {
 		return err
@@ -180,100 +180,9 @@ func (o *options) hintResume() {
 	fmt.Fprintf(o.ErrOut, "%s to let Cleaners act again: %s resume\n", o.Paint(o.ErrOut).Bold("hint:"), terminal.Program)
 }
 
-func (o *options) resume(ctx context.Context) error {
-	api, namespace, err := o.find(ctx)
-	if err != nil {
-		return err
-	}
-	reason, err := stopReason(ctx, api, namespace)
-	if err == nil && reason == nil {
-		return o.nothingToResume(ctx, api, namespace)
-	}
-	if err := o.annotate(ctx, api, namespace, nil); err != nil {
-		return err
-	}
-	fmt.Fprintf(
-		o.ErrOut,
-		"acting goes on: the annotation %s is removed from namespace %s",
-		v1alpha1.StopAnnotation,
-		namespace,
-	)
-	if reason != nil {
-		fmt.Fprintf(o.ErrOut, "; it was: %s", reasonWords(*reason))
-	}
-	if api.Dropped(ctx) != "" {
-		fmt.Fprintln(o.ErrOut)
-		o.Note("no run begins now; this says what to do: %s doctor", terminal.Program)
-		return nil
-	}
-	fmt.Fprintf(
-		o.ErrOut,
-		"\nthe next run of each Cleaner acts; runs that were stopped are not repeated\n%s to run one now: %s run NAME\n",
-		o.Paint(o.ErrOut).Bold("hint:"),
-		terminal.Program,
-	)
-	return nil
-}
-
 func reasonWords(reason string) string {
 	if reason == "" {
 		return "without a reason"
 	}
 	return terminal.Quoted(reason)
-}
-
-// find connects, and finds the operator's namespace.
-func (o *options) find(ctx context.Context) (*cluster.Client, string, error) {
-	api, err := cluster.Connect(o.Session, &o.Connection)
-	if err != nil {
-		return nil, "", err
-	}
-	if o.namespace != "" {
-		return api, o.namespace, nil
-	}
-	found, err := operators(ctx, api)
-	switch {
-	case len(found) == 1:
-		return api, found[0], nil
-	case len(found) > 1:
-		return nil, "", terminal.Fail(
-			codes.OperatorNotFound,
-			fmt.Errorf("there is a Deployment of the operator in each of these namespaces: %s", strings.Join(found, ", ")),
-			"say which one with --operator-namespace",
-		)
-	case err == nil: // to guess could mean to stop nothing, and to say otherwise
-		return nil, "", terminal.Fail(
-			codes.OperatorNotFound,
-			errors.New("there is no Deployment of the operator in the cluster"),
-			"say in which namespace it runs with --operator-namespace",
-		)
-	case cluster.IsAway(err):
-		return nil, "", cluster.RequestError("looking for the operator", err)
-	}
-	o.Note(
-		"the operator's Deployment could not be looked for, so its namespace is taken to be %s (--operator-namespace): %s",
-		cluster.DefaultOperatorNamespace,
-		terminal.OneLine(err.Error()),
-	)
-	return api, cluster.DefaultOperatorNamespace, nil
-}
-
-// elsewhere is what to say in place of a namespace in which the operator does not seem to run.
-func elsewhere(ctx context.Context, c *cluster.Client, namespace string) string {
-	found, _ := operators(ctx, c) // without the right to look for it, it is not known
-	if len(found) == 0 || slices.Contains(found, namespace) {
-		return "say which namespace is the operator's with --operator-namespace"
-	}
-	return "say --operator-namespace " + strings.Join(found, " or ") + ", where the operator's Deployment is"
-}
-
-// operators are the namespaces with a Deployment of the operator.
-func operators(ctx context.Context, c *cluster.Client) (names []string, err error) {
-	err = cluster.List[appsv1.DeploymentList](ctx, c, "/apis/apps/v1/deployments", func(d *appsv1.Deployment) {
-		if cluster.IsOperator(d) {
-			names = append(names, d.Namespace)
-		}
-	})
-	slices.Sort(names)
-	return slices.Compact(names), err
 }
