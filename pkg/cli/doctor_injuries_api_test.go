@@ -104,11 +104,11 @@ func (c *clinic) brokenAPIs() []injury {
 		},
 		{
 			"a policy that keeps records", c.policy("cleanerruns", admissionv1.Delete, admissionv1.Deny), "WARN policies: ValidatingAdmissionPolicy/keep-" + c.namespace,
-			"it is asked about this, and may refuse it: what the operator does for itself (delete cleanerruns)", codes.ExitPartial, nil,
+			"it applies to these requests, and may block them: what the operator does for itself (delete cleanerruns)", codes.ExitPartial, nil,
 		},
 		{
 			"a policy that changes objects", c.mutating(), "WARN policies: MutatingAdmissionPolicy/change-" + c.namespace,
-			"it is asked about this, and may refuse it: ", codes.ExitPartial, nil,
+			"it applies to these requests, and may block them: ", codes.ExitPartial, nil,
 		},
 		{"an APIService without its Service", func() func() {
 			return c.dead("things.metrics.k8s.io")

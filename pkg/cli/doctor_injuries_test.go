@@ -96,7 +96,7 @@ func (c *clinic) brokenOperators() []injury {
 		{"no Pod", func() func() {
 			c.available(0)
 			return func() { c.available(1) }
-		}, "FAIL operator: Deployment/" + c.namespace, "no Pod of it is available (exceeded quota: compute), and yet pod-1_0123 leads: Cleaners run", codes.ExitError, nil},
+		}, "FAIL operator: Deployment/" + c.namespace, "no Pod of it is available (exceeded quota: compute), but pod-1_0123 holds the lease: another operator runs Cleaners", codes.ExitError, nil},
 		{"no Pod, and no leader", func() func() {
 			c.available(0)
 			well := stale()
@@ -106,10 +106,10 @@ func (c *clinic) brokenOperators() []injury {
 			mend := none()
 			well := stale()
 			return func() { well(); mend() }
-		}, "FAIL operator", "it is scaled to 0: no Cleaner runs", codes.ExitError, nil},
+		}, "FAIL operator", "it has 0 replicas: no Cleaner runs", codes.ExitError, nil},
 		{
 			"outside of the cluster", none, "WARN operator: Deployment/" + c.namespace,
-			"it is scaled to 0, and yet pod-1_0123 leads: Cleaners run, by an operator elsewhere or one that ends just now", codes.ExitPartial, nil,
+			"it has 0 replicas, but pod-1_0123 holds the lease: another operator runs Cleaners, or this one is shutting down", codes.ExitPartial, nil,
 		},
 		{"a stale Lease", stale, "FAIL leader: Lease/" + c.namespace, "pod-1_0123 has not renewed it for ", codes.ExitError, nil},
 		{"a new operator", func() func() {

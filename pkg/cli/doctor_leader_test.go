@@ -77,8 +77,8 @@ func TestDoctorKnowsTheLeader(t *testing.T) {
 		t.Errorf("its own Pod: exit %d:\n%s", code, strings.Join(problems, "\n"))
 	}
 	c.held(func(l *coordinationv1.LeaseSpec) { l.HolderIdentity = ptr.To("payments-controller-7c9f_x") })
-	const want = "FAIL   leader   Lease/NS/kubecleaner-leader: payments-controller-7c9f_x holds it, which is no Pod of " +
-		"Deployment/NS/kubecleaner-manager: that waits, so no run begins unless the holder is an operator, too. " +
+	const want = "FAIL   leader   Lease/NS/kubecleaner-leader: payments-controller-7c9f_x holds it, and is not a Pod of " +
+		"Deployment/NS/kubecleaner-manager, which waits: no run begins, unless the holder is an operator, too. " +
 		"To do: find out who renews it, and run doctor again in half a minute; if nobody knows the holder: " +
 		"kubectl -n NS delete lease kubecleaner-leader"
 	for _, pods := range []string{"one", "none"} {

@@ -55,6 +55,39 @@ func TestDoctorExaminesTheOperatorThatLeads(t *testing.T) {
 	}
 }
 
+// TestDoctorInTheWrongNamespace names the operator's, instead of what an empty namespace lacks.
+func TestDoctorInTheWrongNamespace(t *testing.T) {
+	c := newClinic(t)
+	wrong := func(namespace, is string) {
+		t.Helper()
+		c.wants(c.call(t.Context(), nil, "doctor", "-n", namespace), codes.ExitError, "",
+			"error: there is no operator in namespace "+namespace+", but there is one in namespace "+is+"\n"+
+				"hint: leave -n out, or name the right one: kubectl cleaner doctor -n "+is+"   [E-STP-001]\n")
+	}
+	wrong("default", "NS")
+	wrong("nowhere", "NS")
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: cluster.LeaseName}}
+	lease.Spec = c.lease.Spec
+	lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
+	remove := c.make(lease)
+	const outside = "there is no Deployment of the operator, but pod-1_0123 holds the lease: an operator elsewhere runs Cleaners"
+	if got := c.call(t.Context(), nil, "doctor", "-n", "default"); !strings.Contains(got.out, outside) {
+		t.Errorf("%q is not in:\n%s%s", outside, got.out, got.errOut)
+	}
+	remove()
+
+	// An operator that leads in the usual namespace is one, too, without a Deployment.
+	must(t, c.Delete(t.Context(), c.deployment))
+	usual := lease.DeepCopy()
+	usual.ObjectMeta = metav1.ObjectMeta{Namespace: cluster.DefaultOperatorNamespace, Name: cluster.LeaseName}
+	remove = c.make(usual)
+	wrong("default", cluster.DefaultOperatorNamespace)
+	remove()
+	if got := c.call(t.Context(), nil, "doctor", "-n", "default"); !strings.Contains(got.out, "To do: install KubeCleaner") {
+		t.Errorf("there is no operator at all:\n%s%s", got.out, got.errOut)
+	}
+}
+
 // TestDoctorSeesOtherWorkloads: k8s-cleaner and a second operator may run as something else than a Deployment.
 func TestDoctorSeesOtherWorkloads(t *testing.T) {
 	c := newClinic(t)

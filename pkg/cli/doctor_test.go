@@ -201,6 +201,21 @@ func TestDoctorDoesNotGuess(t *testing.T) {
 			t.Errorf("%s: %s is well, and nobody could read it: %s", line.Status, line.Check, line.Message)
 		}
 	}
+	// One cause is one line.
+	for check, lists := range map[string]string{
+		"operators":   "deployments.apps, statefulsets.apps, daemonsets.apps",
+		"k8s-cleaner": "deployments.apps, statefulsets.apps, daemonsets.apps, cleaners.apps.projectsveltos.io",
+	} {
+		var messages []string
+		for _, line := range result.Checks {
+			if line.Check == check {
+				messages = append(messages, line.Message)
+			}
+		}
+		if len(messages) != 1 || !strings.HasSuffix(messages[0], " could not be read: you may not list "+lists) {
+			t.Errorf("%s says: %q", check, messages)
+		}
+	}
 	for _, right := range []string{"deployments", "cleaners", "leases", "namespaces", "validatingwebhookconfigurations", "customresourcedefinitions", "apiservices"} {
 		if !slices.ContainsFunc(result.Checks, func(l doctor.Line) bool {
 			return l.Status == doctor.Unknown && strings.Contains(l.Message, `resource "`+right+`"`) && strings.Contains(l.WayOut, "--as")

@@ -26,6 +26,9 @@ func (p *patient) operator(ctx context.Context) (lines []Line, well string) {
 	}
 	leader, runs := p.leading(ctx)
 	if p.deployment == nil {
+		if leader != "" {
+			runs = ", but " + leader + " holds the lease: an operator elsewhere runs Cleaners"
+		}
 		return []Line{
 			{
 				Status:  Fail,
@@ -50,7 +53,7 @@ func unavailable(d *appsv1.Deployment, leader, runs string) (Line, bool) {
 		if leader != "" {
 			line.Status = Warn
 		}
-		line.Message, line.WayOut = "it is scaled to 0"+runs, fmt.Sprintf(
+		line.Message, line.WayOut = "it has 0 replicas"+runs, fmt.Sprintf(
 			"kubectl -n %s scale %s %s --replicas=1",
 			d.Namespace,
 			strings.ToLower(d.Kind),
@@ -84,7 +87,7 @@ func (p *patient) leading(ctx context.Context) (leader, runs string) {
 		return "", ": no Cleaner runs"
 	}
 	leader = terminal.OneLine(*lease.Spec.HolderIdentity)
-	return leader, ", and yet " + leader + " leads: Cleaners run, by an operator elsewhere or one that ends just now"
+	return leader, ", but " + leader + " holds the lease: another operator runs Cleaners, or this one is shutting down"
 }
 
 // because is what the Deployment's conditions say of the cause.

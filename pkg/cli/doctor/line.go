@@ -5,11 +5,13 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -67,6 +69,33 @@ func unread(object, doing string, err error) Line {
 		line.WayOut = "get this right, or run doctor as somebody who has it (--as)"
 	}
 	return line
+}
+
+// unreadAll is the one line about several things that could not be read, because whoever lacks the right to list one of
+// them mostly lacks the others, too. Without an error, there is none.
+func unreadAll(doing string, errs ...error) []Line {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if len(errs) == 0 {
+		return nil
+	}
+	var resources, all []string
+	for _, err := range errs {
+		all = append(all, err.Error())
+		var status apierrors.APIStatus
+		if !apierrors.IsForbidden(err) || !errors.As(err, &status) || status.Status().Details == nil {
+			continue
+		}
+		what := status.Status().Details
+		resources = append(resources, schema.GroupResource{Group: what.Group, Resource: what.Kind}.String())
+	}
+	line := unread("", doing, errs[0])
+	switch {
+	case len(errs) > 1 && len(resources) == len(errs):
+		line.Message = doing + ": you may not list " + strings.Join(resources, ", ")
+	case len(errs) > 1:
+		line.Message = doing + ": " + terminal.OneLine(strings.Join(all, "; "))
+	}
+	return []Line{line}
 }
 
 func (o *options) print(lines []Line) error {

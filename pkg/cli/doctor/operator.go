@@ -141,11 +141,8 @@ func (p *patient) legacy(context.Context) (lines []Line, well string) {
 			)
 		}
 	}
-	for _, err := range []error{p.deploymentsErr, p.setsErr, p.known()} {
-		if err != nil {
-			lines = append(lines, unread("", "whether k8s-cleaner still runs could not be read", err))
-		}
-	}
+	lines = append(lines, unreadAll("whether k8s-cleaner still runs could not be read",
+		append(slices.Clone(p.workloadErrs), p.known())...)...)
 	return lines, "no other controller acts on Cleaners"
 }
 

@@ -6,17 +6,18 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -36,7 +37,8 @@ func (p *patient) readOperators(ctx context.Context) {
 	const path = "/apis/apps/v1/"
 	p.deploymentsErr = cluster.List[appsv1.DeploymentList](ctx, p.api, path+"deployments",
 		func(d *appsv1.Deployment) { look(*d, "Deployment") })
-	p.setsErr = errors.Join(
+	p.workloadErrs = []error{
+		p.deploymentsErr,
 		cluster.List[appsv1.StatefulSetList](ctx, p.api, path+"statefulsets", func(s *appsv1.StatefulSet) {
 			d := alike(s.ObjectMeta, s.Spec.Selector, ptr.Deref(s.Spec.Replicas, 1), s.Status.AvailableReplicas)
 			d.Spec.Template = s.Spec.Template
@@ -48,7 +50,7 @@ func (p *patient) readOperators(ctx context.Context) {
 			d.Spec.Template = s.Spec.Template
 			look(d, "DaemonSet")
 		}),
-	)
+	}
 	p.choose(ctx, all)
 }
 
@@ -98,6 +100,41 @@ func (p *patient) likelyNamespace(ctx context.Context, all []appsv1.Deployment) 
 	return all[max(0, slices.IndexFunc(all, isAvailable))].Namespace
 }
 
+// misplaced is the error that --operator-namespace names a namespace without an operator, while there is one elsewhere.
+// What the checks would say of that namespace would be true, and of no use. Nil if an operator may be there.
+func (p *patient) misplaced(ctx context.Context) error {
+	isUnread := slices.ContainsFunc(p.workloadErrs, func(err error) bool { return err != nil })
+	if p.operatorNamespace == "" || p.deployment != nil || p.holder != "" || isUnread {
+		return nil
+	}
+	var elsewhere []string
+	for i := range p.others {
+		elsewhere = append(elsewhere, p.others[i].Namespace)
+	}
+	if usual := cluster.DefaultOperatorNamespace; len(elsewhere) == 0 && p.holderIn(ctx, usual) != "" {
+		elsewhere = []string{usual}
+	}
+	if len(elsewhere) == 0 || p.isLeaseHidden(ctx) {
+		return nil
+	}
+	slices.Sort(elsewhere)
+	elsewhere = slices.Compact(elsewhere)
+	return terminal.Fail(
+		codes.OperatorNotFound,
+		fmt.Errorf("there is no operator in namespace %s, but there is one in namespace %s",
+			p.namespace, strings.Join(elsewhere, " and ")),
+		"leave -n out, or name the right one: "+terminal.Program+" doctor -n "+elsewhere[0],
+	)
+}
+
+// isLeaseHidden reports whether nobody can say who leads in the operator's namespace. An operator outside of the
+// cluster has no Deployment there, and may lead all the same.
+func (p *patient) isLeaseHidden(ctx context.Context) bool {
+	var lease coordinationv1.Lease
+	err := p.api.Read(ctx, cluster.LeasePath(p.namespace), &lease)
+	return err != nil && !apierrors.IsNotFound(err)
+}
+
 // holderIn is who leads in a namespace. Empty if nobody does, or that may not be read.
 func (p *patient) holderIn(ctx context.Context, namespace string) string {
 	var lease coordinationv1.Lease
@@ -109,11 +146,7 @@ func (p *patient) holderIn(ctx context.Context, namespace string) string {
 
 // operators looks whether more than one operator acts on the Cleaners. The other checks are about one of them.
 func (p *patient) operators(context.Context) (lines []Line, well string) {
-	for _, err := range []error{p.deploymentsErr, p.setsErr} {
-		if err != nil {
-			lines = append(lines, unread("", "whether there are several operators could not be read", err))
-		}
-	}
+	lines = unreadAll("whether there are several operators could not be read", p.workloadErrs...)
 	var names []string
 	switch {
 	case p.deployment != nil:

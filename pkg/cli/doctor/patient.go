@@ -45,8 +45,10 @@ type patient struct {
 	// k8s-cleaner.
 	deployment       *appsv1.Deployment
 	others, legacies []appsv1.Deployment
-	// deploymentsErr and setsErr say why Deployments, and other workloads, could not be read.
-	deploymentsErr, setsErr error
+	// deploymentsErr says why Deployments could not be read, and workloadErrs why these and other workloads could not:
+	// each has one, which may be nil.
+	deploymentsErr error
+	workloadErrs   []error
 	// namespace is the operator's, args the arguments of its container, and holder who leads there, if somebody does.
 	namespace string
 	args      []string
@@ -73,6 +75,9 @@ func (o *options) examine(ctx context.Context, api *cluster.Client) (*patient, e
 	}
 	p.reader = selector.NewReader(api.Raw, cluster.Instant(p.here))
 	p.readOperators(ctx)
+	if err := p.misplaced(ctx); err != nil {
+		return nil, err
+	}
 	if err := p.readCleaners(ctx); err != nil {
 		return nil, err
 	}

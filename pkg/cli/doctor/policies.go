@@ -42,7 +42,7 @@ func (p *patient) policies(ctx context.Context) (lines []Line, well string) {
 		lines = append(lines, unread("", "which MutatingAdmissionPolicies there are could not be read", err))
 	}
 	lines = append(lines, refusals(slices.Concat(found.inForce(), mutating), p.requests(ctx))...)
-	return lines, "the policies that Cleaners rely on are there, and no other one may refuse what they or the operator itself do"
+	return lines, "the policies that Cleaners need exist, and no other policy blocks Cleaners or the operator"
 }
 
 // admission is what the cluster has of policies. The bindings are by the name of their policy.

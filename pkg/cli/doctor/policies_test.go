@@ -70,7 +70,7 @@ func TestRefusals(t *testing.T) {
 		switch {
 		case test.want == "" && len(lines) == 0:
 		case len(lines) != 1 || lines[0].Status != Warn || lines[0].Object != "ValidatingAdmissionPolicy/keep" ||
-			lines[0].Message != "it is asked about this, and may refuse it: "+test.want:
+			lines[0].Message != "it applies to these requests, and may block them: "+test.want:
 			t.Errorf("%s: doctor says %+v", name, lines)
 		}
 	}

@@ -92,8 +92,9 @@ func refusals(inForce []bound, sent []request) (lines []Line) {
 		lines = append(lines, Line{
 			Status:  Warn,
 			Object:  policy,
-			Message: "it is asked about this, and may refuse it: " + terminal.Shortened(asked[policy], maxNamed),
-			WayOut:  "look at its expressions, and let the account pass that acts, or narrow the Cleaner to what is allowed",
+			Message: "it applies to these requests, and may block them: " + terminal.Shortened(asked[policy], maxNamed),
+			WayOut: "look at its expressions: allow the account that sends the requests, " +
+				"or let the Cleaner select only what is allowed",
 		})
 	}
 	return lines

@@ -69,7 +69,8 @@ func (p *patient) stranger(ctx context.Context, object, holder string) []Line {
 	return []Line{{
 		Status: Fail,
 		Object: object,
-		Message: fmt.Sprintf("%s holds it, which is no Pod of %s: that waits, so no run begins unless the holder is an operator, too",
+		Message: fmt.Sprintf("%s holds it, and is not a Pod of %s, which waits: no run begins, "+
+			"unless the holder is an operator, too",
 			holder, refTo(d)),
 		WayOut: fmt.Sprintf("find out who renews it, and run doctor again in half a minute; if nobody knows the holder: "+
 			"kubectl -n %s delete lease %s", d.Namespace, cluster.LeaseName),
