@@ -93,8 +93,10 @@ func (s *stage) lookAround() {
 		s.t.command("export PATH=" + s.env.Assets + ":$PATH    # kubectl")
 	}
 	s.t.command("export PATH=$PWD/bin:$PATH    # kubectl cleaner")
+	if len(s.pages) > 0 {
+		s.t.command("kubectl cleaner dashboard --as ann    # the page again, as ann; without --as, as you")
+	}
 	for _, line := range []string{
-		"kubectl cleaner dashboard --as ann    # the page again, as ann; without --as, as you",
 		"kubectl get cleaners",
 		"kubectl cleaner runs",
 		"kubectl cleaner scan -A",

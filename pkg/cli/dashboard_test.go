@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -14,13 +15,40 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dashboard"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
+
+// page is one that nobody has to build.
+var page = fstest.MapFS{"index.html": {Data: []byte("the page")}}
+
+// serve is kubectl cleaner dashboard with these files as the page.
+func serve(ctx context.Context, streams genericiooptions.IOStreams, options terminal.Options, files fs.FS, args ...string) int {
+	s := terminal.New(streams, options)
+	cmd := dashboard.WithFiles(s, func() (fs.FS, error) { return files, nil })
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	return s.Conclude(ctx, cmd.ExecuteContext(ctx))
+}
+
+// TestDashboardWithoutThePage: a build by Go alone has none, and prints no address that leads to nothing.
+func TestDashboardWithoutThePage(t *testing.T) {
+	t.Parallel()
+	var out, errOut strings.Builder
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
+	code := serve(t.Context(), streams, terminal.Options{Now: time.Now, Getenv: os.Getenv}, fstest.MapFS{".gitkeep": {}})
+	const want = "error: this program was built without the page: a Go build alone does not make it\n" +
+		"hint: use the program of a release, or build it in a clone of the repository, with Node 20: make web build   [E-PAG-001]\n"
+	if code != codes.ExitError || out.String() != "" || errOut.String() != want {
+		t.Errorf("exit %d: %q, %q", code, out.String(), errOut.String())
+	}
+}
 
 // TestDashboard opens the address that the command prints, asks who one is, and ends the command.
 func TestDashboard(t *testing.T) {
@@ -31,7 +59,7 @@ func TestDashboard(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() {
 		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: in, ErrOut: io.Discard}
-		ended <- Execute(ctx, streams, terminal.Options{Now: time.Now, Getenv: os.Getenv}, []string{"dashboard", "--kubeconfig", s.kubeconfig})
+		ended <- serve(ctx, streams, terminal.Options{Now: time.Now, Getenv: os.Getenv}, page, "--kubeconfig", s.kubeconfig)
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	must(t, err)
@@ -58,7 +86,9 @@ func TestDashboard(t *testing.T) {
 		must(t, response.Body.Close())
 		return response.StatusCode, string(body)
 	}
-	get(mine, address) // the page itself is there only when make web has built it
+	if status, answer := get(mine, address); status != http.StatusOK || answer != "the page" {
+		t.Errorf("the address leads to %d %s", status, answer)
+	}
 	origin, _, _ := strings.Cut(address, "/?")
 	if status, answer := get(mine, origin+"/api/v1/whoami"); status != http.StatusOK || !strings.Contains(answer, `"user":"admin"`) {
 		t.Errorf("I am %d %s", status, answer)
@@ -84,7 +114,7 @@ func TestDashboardWithoutACluster(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() {
 		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: in}
-		ended <- Execute(ctx, streams, terminal.Options{Now: time.Now, Getenv: func(string) string { return "" }}, []string{"dashboard", "--kubeconfig", kubeconfig})
+		ended <- serve(ctx, streams, terminal.Options{Now: time.Now, Getenv: func(string) string { return "" }}, page, "--kubeconfig", kubeconfig)
 	}()
 	line, err := bufio.NewReader(errOut).ReadString('\n')
 	must(t, err)

@@ -112,6 +112,8 @@ const (
 
 	OperatorNotFound Code = "E-STP-001"
 	StopNotSeen      Code = "E-STP-002"
+
+	PageMissing Code = "E-PAG-001"
 )
 
 // Table says what each code means.
@@ -205,6 +207,7 @@ func clusterTable() [][2]string {
 		{string(NotificationNotFound), "the Cleaner has no such notification, or none that is sent to a service"},
 		{string(OperatorNotFound), "it is not clear which namespace is the operator's"},
 		{string(StopNotSeen), "no Cleaner says that the operator knows of the stop"},
+		{string(PageMissing), "the program was built without the page of kubectl cleaner dashboard"},
 		{string(TestNothing), "there is nothing to test in a directory"},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"strconv"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/dashboard"
 	"github.com/kubecleaner/kubecleaner/web"
@@ -30,11 +32,15 @@ type options struct {
 	cluster.Connection
 	port                         int
 	namespace, operatorNamespace string
+	files                        func() (fs.FS, error)
 }
 
 // Command is what users call.
-func Command(s *terminal.Session) *cobra.Command {
-	o := &options{Session: s}
+func Command(s *terminal.Session) *cobra.Command { return WithFiles(s, web.Files) }
+
+// WithFiles is Command with another page than the one that the program was built with.
+func WithFiles(s *terminal.Session, files func() (fs.FS, error)) *cobra.Command {
+	o := &options{Session: s, files: files}
 	cmd := &cobra.Command{
 		Use:   "dashboard",
 		Short: "Show Cleaners, plans, runs and findings on a page in the browser",
@@ -54,11 +60,11 @@ func Command(s *terminal.Session) *cobra.Command {
 }
 
 func (o *options) run(ctx context.Context) error {
-	config, err := o.Config()
+	files, err := o.page()
 	if err != nil {
 		return err
 	}
-	files, err := web.Files()
+	config, err := o.Config()
 	if err != nil {
 		return err
 	}
@@ -83,6 +89,22 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// page returns the files of the page. Without them, the browser would show an error only.
+func (o *options) page() (fs.FS, error) {
+	files, err := o.files()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fs.Stat(files, "index.html"); err != nil {
+		return nil, terminal.Fail(
+			codes.PageMissing,
+			errors.New("this program was built without the page: a Go build alone does not make it"),
+			"use the program of a release, or build it in a clone of the repository, with Node 20: make web build",
+		)
+	}
+	return files, nil
 }
 
 // maxAsking bounds the question whether the API server is there: a page without it is of use once it is back.
