@@ -145,7 +145,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("the annotations are %q", c.Annotations)
 	}
 	s.wants(s.call(t.Context(), nil, "cancel", run+"0"), codes.ExitError, "",
-		"error: there is no run \"unused-NS-SECONDS0\" that is going on\nhint: did you mean \"unused-NS-SECONDS\"?   [E-RUN-006]\n")
+		"error: no active run has the name \"unused-NS-SECONDS0\"\nhint: did you mean \"unused-NS-SECONDS\"?   [E-RUN-006]\n")
 
 	o.status(func(c *v1alpha1.Cleaner) {
 		c.Status.ActiveRun = nil

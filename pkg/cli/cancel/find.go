@@ -68,7 +68,7 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 	}
 	return nil, terminal.Fail(
 		codes.RunNotFound,
-		fmt.Errorf("there is no run %q that is going on", name),
+		fmt.Errorf("no active run has the name %q", name),
 		activeHint(name, f.active),
 	)
 }
@@ -110,5 +110,5 @@ func activeHint(name string, active []string) string {
 	if len(active) > 0 {
 		return "these are going on or wait: " + terminal.Shortened(active, 10)
 	}
-	return "no run is going on"
+	return "to list the runs: " + terminal.Program + " runs"
 }
