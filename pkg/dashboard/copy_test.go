@@ -98,7 +98,7 @@ func TestCopyAndLive(t *testing.T) {
 		var got CopyCompared
 		v.wants(http.StatusOK, http.MethodGet, path+"Secret/"+shop+"/password&force="+force, nil, &got)
 		if !strings.Contains(got.After, "p: '****** (after)'\n  same: '******'\n") || !strings.Contains(got.Live, "p: '****** (before)'\n") ||
-			got.Restores != restores || strings.Contains(got.Why, "another one of the name") == restores {
+			got.Restores != restores || strings.Contains(got.Why, "an object with this name exists") == restores {
 			t.Errorf("of a Secret, force=%s: %+v", force, got)
 		}
 	}

@@ -354,7 +354,7 @@ func TestNamedFromElsewhere(t *testing.T) {
 				for i, text := range objects {
 					o := load(t, text, i, kinds)
 					isRead := o.Namespace == "shop" || list.Everywhere && list.Kind.Kind != test.forbidden
-					if o.Kind == list.Kind && isRead && isOfType(o, list.Fields) {
+					if o.Kind == list.Kind && isRead && list.Selects(o) {
 						f.Look(list, o)
 					}
 				}

@@ -63,6 +63,8 @@ type List struct {
 	// Everywhere is true when the objects of all namespaces are needed, also where only the findings of one namespace are
 	// wanted: they may name objects of other namespaces.
 	Everywhere bool
+	// Again is true when the objects pass in another list, too.
+	Again bool
 	// source is true when the objects may name others, noted when other rows keep something of them, and counted when it
 	// matters that there are any.
 	source, noted, counted bool
@@ -72,6 +74,8 @@ type List struct {
 	texts bool
 	// readers is true when they may read others through the API, and waiters when their Pods may wait for a Job.
 	readers, waiters bool
+	// unusual is true when they are the Secrets of unusual types.
+	unusual bool
 	// rights is true when they show who has a right that matters.
 	rights bool
 	// detailed is true when they explain what is found, and extra when they are read for nothing else.
@@ -110,6 +114,7 @@ type Finder struct {
 	texts
 	readers
 	rights
+	projects
 }
 
 // New returns a Finder.
@@ -138,6 +143,7 @@ func New(options Options) *Finder {
 			f.rows = append(f.rows, r)
 		}
 	}
+	f.projects = f.newProjects()
 	f.lists = f.plan()
 	return f
 }
@@ -214,6 +220,10 @@ func (f *Finder) noteObject(list List, o *object.Parts) {
 	}
 	if list.texts {
 		f.readTexts(o)
+	}
+	if list.unusual {
+		f.projects.unusual[types.UID(string(o.UID))] = true
+		f.bytes += 64
 	}
 	if list.detailed {
 		f.detail(o)

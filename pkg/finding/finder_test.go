@@ -223,7 +223,7 @@ func findWith(t testing.TB, s scenario, options finding.Options) []*finding.Find
 			return
 		}
 		for _, o := range objects[list.Kind.Kind] {
-			if !isOfType(o, list.Fields) || options.Namespace != "" && list.Kind.Namespaced && !list.Everywhere && o.Namespace != options.Namespace {
+			if !list.Selects(o) || options.Namespace != "" && list.Kind.Namespaced && !list.Everywhere && o.Namespace != options.Namespace {
 				continue
 			}
 			if list.MetadataOnly {
@@ -248,23 +248,6 @@ func objectsOf(t testing.TB, s scenario, kinds []object.Kind) (all []object.Obje
 		all = append(all, load(t, text, i, kinds))
 	}
 	return all
-}
-
-// isOfType answers field selectors as the API server does, those on type.
-func isOfType(o object.Object, fields string) bool {
-	typ := object.JSON(o.Raw).Field("type").Text()
-	if typ == "" {
-		typ = "Opaque"
-	}
-	for part := range strings.SplitSeq(fields, ",") {
-		if unwanted, ok := strings.CutPrefix(part, "type!="); ok && unwanted == typ {
-			return false
-		}
-		if wanted, ok := strings.CutPrefix(part, "type="); ok && wanted != typ {
-			return false
-		}
-	}
-	return true
 }
 
 // lines tells the findings as scenarios want them.

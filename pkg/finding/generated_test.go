@@ -87,7 +87,7 @@ func judge(options finding.Options, objects []object.Object) []*finding.Finding 
 	f := finding.New(options)
 	for _, list := range f.Lists() {
 		for _, o := range objects {
-			if o.Kind.GroupKind() != list.Kind.GroupKind() || !isOfType(o, list.Fields) {
+			if o.Kind.GroupKind() != list.Kind.GroupKind() || !list.Selects(o) {
 				continue
 			}
 			if list.MetadataOnly {

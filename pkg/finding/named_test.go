@@ -49,6 +49,16 @@ ConfigMap shop/headers Unused
 ConfigMap shop/old-headers Unused
 Secret shop/old-headers Unused weak`,
 	},
+	"what a project that is in the cluster may read by its labels": {
+		cluster: cluster(of("v1 ConfigMap shop/mounted", "labels: {controller.example.com/mount: 'true'}"), of("v1 Secret shop/login", "labels: {example.com/kind: login}"),
+			of("v1 PersistentVolumeClaim shop/cache", "labels: {example.com/mount: 'true'}"), of("v1 ConfigMap shop/other", "labels: {example.org/mount: 'true', app: a}"), of("v1 ConfigMap shop/deployed", "labels: {argocd.argoproj.io/instance: shop}")),
+		want: "ConfigMap shop/deployed Unused\nConfigMap shop/mounted Unused weak\nConfigMap shop/other Unused\nPersistentVolumeClaim shop/cache Unused weak\nSecret shop/login Unused weak",
+	},
+	"what a program manages, and what somebody deploys": {
+		cluster: cluster(of("v1 Secret vault/key", "labels: {app.kubernetes.io/managed-by: vault-secrets-operator}"), of("v1 Secret shop/a", "labels: {app.kubernetes.io/managed-by: Kustomize}"), of("v1 Secret shop/b", "labels: {app.kubernetes.io/managed-by: terraform}"),
+			of("v1 Secret mesh/token", "", "type: system.kuma.io/secret"), of("v1 Secret mesh/plain", "", "type: Opaque")),
+		want: "Secret mesh/plain Unused\nSecret mesh/token Unused weak\nSecret shop/a Unused\nSecret shop/b Unused\nSecret vault/key Unused weak",
+	},
 	"names in the data of a ConfigMap that names another namespace": {
 		cluster: cluster(of("v1 Secret jobs/cache-keys", ""), of("v1 Secret jobs/login", ""), of("v1 Secret team/cache-keys", ""), of("v1 ConfigMap jobs/cache-rules", ""),
 			of("v1 Pod runner/a", "", "spec: "+pod("runner")), of("v1 ConfigMap runner/runner", "", `data: {a: "namespace = jobs\nsecrets = ['cache-keys', 'login']", b: cache-rules}`)),

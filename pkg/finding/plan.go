@@ -123,11 +123,14 @@ func (f *Finder) plan() []List {
 			case r.fields != "":
 				lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}})
 			case whole.texts && r.mayStandInTexts(): // its names must have passed before the texts
-				lists = append(lists, List{Kind: kind, MetadataOnly: true, forgotten: true, rows: []*row{r}})
+				lists = append(lists, List{Kind: kind, MetadataOnly: true, Again: true, forgotten: true, rows: []*row{r}})
 			default:
 				needed, whole.rows = true, append(whole.rows, r)
 				whole.MetadataOnly = whole.MetadataOnly && !r.body
 			}
+		}
+		if gk == secrets && slices.ContainsFunc(f.rows, (*row).isOfSecrets) {
+			lists = append(lists, List{Kind: kind, Fields: usualTypes, MetadataOnly: true, Again: true, forgotten: true, unusual: true})
 		}
 		if needed {
 			whole.detailed = f.isDetailed(whole)
@@ -144,6 +147,9 @@ func (f *Finder) plan() []List {
 	})
 	return lists
 }
+
+// isOfSecrets reports whether the row is about Secrets that nothing names.
+func (r *row) isOfSecrets() bool { return r.named && r.kind == secrets }
 
 // rank orders lists: what selects others by their labels must pass before them, and what uses an object should pass
 // before the object. Then it need not be kept.

@@ -16,9 +16,9 @@ import (
 
 // lookReadable looks at a ConfigMap or a Secret, which something may read through the API.
 func lookReadable(f *Finder, o *object.Parts) *candidate {
-	c := lookUnlessLive(f, o)
+	c := byProject(f, o)
 	if c != nil {
-		c.mayUse, c.marks = fixedReader(o), labelNamesOf(o)
+		c.mayUse, c.marks = cmp.Or(fixedReader(o), c.mayUse), labelNamesOf(o)
 	}
 	return c
 }
@@ -217,5 +217,5 @@ func (f *Finder) whyWeak(c *candidate) string {
 	case c.row.pods:
 		return cmp.Or(f.lacks(name), f.inMesh(c))
 	}
-	return cmp.Or(f.inText(c), f.sidecarOf(c), f.readerOf(c), f.claimedAgain(c), f.makerOf(c))
+	return cmp.Or(f.inText(c), f.ofUnusualType(c), f.sidecarOf(c), f.readerOf(c), f.claimedAgain(c), f.makerOf(c))
 }

@@ -37,7 +37,7 @@ ConfigMap knative-serving/gc Unused
 ConfigMap kserve/inferenceservice-config Unused weak
 ConfigMap mesh/istio Unused weak
 ConfigMap mesh/istio-sidecar-injector-1-2 Unused weak
-ConfigMap mesh/mine Unused
+ConfigMap mesh/mine Unused weak
 ConfigMap rook/rook-ceph-operator-config Unused weak
 ConfigMap serving/config-gc Unused weak
 ConfigMap serving/gc Unused

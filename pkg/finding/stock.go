@@ -28,7 +28,9 @@ func stockNamed(kind, namespace, names string) stockName {
 const (
 	rbac = ".rbac.authorization.k8s.io"
 	// ofClusters are the roles and bindings that kubeadm, OpenShift, k3s, GKE, EKS and AKS make.
-	ofClusters = `system:.*|kubeadm:.*|kubelet-.*|cluster-admin|admin|edit|view|cluster-(status|reader|debugger)|self-provisioners?|` +
+	ofClusters = `cluster-admin|admin|edit|view|` + ofNamespaces
+	// ofNamespaces are those of them that are Roles and RoleBindings: others may call one "admin".
+	ofNamespaces = `system:.*|kubeadm:.*|kubelet-.*|cluster-(status|reader|debugger)|self-provisioners?|olm\..*|` +
 		`basic-users?|openshift-.*|olm-.*|operatorhub-.*|eks:.*|gce:.*|gke-.*|aks-.*|k3s-.*|rke2-.*|` +
 		`local-path-provisioner-.*|clustercidrs-node|storage-version-migration-.*`
 )
@@ -83,9 +85,9 @@ var stockNames = []stockName{
 		`.*-windows|fluentbit-gke.*|metadata-proxy.*`),
 	stockNamed("PriorityClass.scheduling.k8s.io", "", `system-.*|openshift-.*`),
 	stockNamed("Namespace", "", `kube-.*|default|openshift|openshift-.*|gke-.*|gmp-.*|cattle-.*`),
-	stockNamed("Role"+rbac, "", ofClusters),
+	stockNamed("Role"+rbac, "", ofNamespaces),
 	stockNamed("ClusterRole"+rbac, "", ofClusters),
-	stockNamed("RoleBinding"+rbac, "", ofClusters),
+	stockNamed("RoleBinding"+rbac, "", ofNamespaces),
 	stockNamed("ClusterRoleBinding"+rbac, "", ofClusters),
 	stockNamed("Lease.coordination.k8s.io", "kube-node-lease", `.*`),
 	stockNamed(

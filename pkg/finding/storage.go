@@ -47,7 +47,7 @@ func storageRows() []*row {
 // lookClaim looks at a claim. Where the API server says since when no Pod uses it, that is taken; it knows nothing of
 // templates.
 func lookClaim(f *Finder, o *object.Parts) *candidate {
-	c := lookUnlessLive(f, o)
+	c := byProject(f, o)
 	if c == nil {
 		return nil
 	}

@@ -63,7 +63,9 @@ func (f *Finder) readTexts(o *object.Parts) {
 }
 
 // hasCandidates reports whether a word is a namespace with candidates.
-func (f *Finder) hasCandidates(word string) bool { return f.sought[word] != nil || f.soughtMaps[word] != nil }
+func (f *Finder) hasCandidates(word string) bool {
+	return f.sought[word] != nil || f.soughtMaps[word] != nil
+}
 
 // foundIn takes note of where a word stands that is the name of a candidate of the namespace. ConfigMaps have names such
 // as "config": those count with a dash, or with their namespace, and not in their own data.

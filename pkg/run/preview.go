@@ -67,7 +67,7 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 	preview := &Preview{
 		Action: t.action, Considered: d.view.considered, Incomplete: errors.Join(unchecked, d.incomplete), Limit: d.limit,
 		EmptyScopes: strings.TrimSpace(emptyScopeWords(d.view)),
-		Threshold: ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1), ForSeconds: cleaner.LongestFinding(),
+		Threshold:   ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1), ForSeconds: cleaner.LongestFinding(),
 	}
 	planned := v1alpha1.OutcomePlanned
 	if !t.acts() {

@@ -40,7 +40,7 @@ func Among(cleaner *v1alpha1.Cleaner, objects []object.Object, now time.Time) (L
 	})
 	for _, list := range finder.Lists() {
 		for _, o := range objects {
-			if o.Kind.GroupKind() == list.Kind.GroupKind() {
+			if o.Kind.GroupKind() == list.Kind.GroupKind() && list.Selects(o) {
 				finder.Look(list, o)
 			}
 		}

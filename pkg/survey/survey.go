@@ -156,7 +156,9 @@ func (r *reading) read(ctx context.Context, p *pending, namespace string) error 
 			return err
 		}
 		r.finder.Look(p.list, o)
-		selector.Call(r.observer.Object)
+		if !p.list.Again {
+			selector.Call(r.observer.Object)
+		}
 		more := r.finder.Bytes() - r.taken
 		if r.memory == nil || more < 1<<16 {
 			return nil

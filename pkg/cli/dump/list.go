@@ -51,7 +51,8 @@ func (k *servedKind) list(namespace string, query url.Values) (io.Reader, error)
 	return io.MultiReader(append(readers, strings.NewReader("]}"))...), nil
 }
 
-// fieldsOf are the fields of an object as a field selector names them. One that is absent is empty, as on a server.
+// fieldsOf are the fields of an object as a field selector names them. One that is absent is empty, as on a server,
+// which gives every Secret a type.
 type fieldsOf object.JSON
 
 // Has implements fields.Fields.
@@ -60,8 +61,11 @@ func (f fieldsOf) Has(field string) bool { return f.Get(field) != "" }
 // Get implements fields.Fields.
 func (f fieldsOf) Get(field string) string {
 	value := object.JSON(f).At(strings.Split(field, ".")...)
-	if value.Type() == object.String {
+	switch {
+	case value.Type() == object.String:
 		return value.Text()
+	case field == "type" && object.JSON(f).Field("kind").Text() == "Secret":
+		return "Opaque"
 	}
 	return value.String()
 }

@@ -228,7 +228,7 @@ func (s *Reading) Look(ctx context.Context, options survey.Options) error {
 			if !elsewhere {
 				s.readable[list.Kind.GroupKind()] = false
 			}
-			if ctx.Err() == nil {
+			if ctx.Err() == nil && !list.Again {
 				s.Unread = append(s.Unread, UnreadList{list, err, elsewhere})
 			}
 			return unreachable(err)
