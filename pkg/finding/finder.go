@@ -222,7 +222,7 @@ func (f *Finder) noteObject(list List, o *object.Parts) {
 		f.readTexts(o)
 	}
 	if list.unusual {
-		f.projects.unusual[types.UID(string(o.UID))] = true
+		f.unusual[types.UID(string(o.UID))] = true
 		f.bytes += 64
 	}
 	if list.detailed {

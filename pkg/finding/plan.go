@@ -115,22 +115,14 @@ func (f *Finder) plan() []List {
 	var lists []List
 	for _, kind := range f.Served {
 		gk := kind.GroupKind()
-		whole := f.wholeList(kind, n)
+		whole, parts := f.wholeList(kind, n), f.partsOf(kind)
+		lists = append(lists, parts...)
 		needed := n.sources[gk] || n.reads[gk] || whole.counted || whole.texts
 		for _, r := range f.rows {
-			switch {
-			case !f.isFor(gk, r, whole.counted):
-			case r.fields != "":
-				lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}})
-			case whole.texts && r.mayStandInTexts(): // its names must have passed before the texts
-				lists = append(lists, List{Kind: kind, MetadataOnly: true, Again: true, forgotten: true, rows: []*row{r}})
-			default:
+			if f.isFor(gk, r, whole.counted) && !slices.ContainsFunc(parts, func(l List) bool { return l.isOf(r) }) {
 				needed, whole.rows = true, append(whole.rows, r)
 				whole.MetadataOnly = whole.MetadataOnly && !r.body
 			}
-		}
-		if gk == secrets && slices.ContainsFunc(f.rows, (*row).isOfSecrets) {
-			lists = append(lists, List{Kind: kind, Fields: usualTypes, MetadataOnly: true, Again: true, forgotten: true, unusual: true})
 		}
 		if needed {
 			whole.detailed = f.isDetailed(whole)
@@ -148,8 +140,30 @@ func (f *Finder) plan() []List {
 	return lists
 }
 
-// isOfSecrets reports whether the row is about Secrets that nothing names.
-func (r *row) isOfSecrets() bool { return r.named && r.kind == secrets }
+// partsOf are the lists of a kind beside the one of all its objects.
+func (f *Finder) partsOf(kind object.Kind) (lists []List) {
+	for _, r := range f.rows {
+		if r.kind != kind.GroupKind() {
+			continue
+		}
+		if r.fields != "" {
+			lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}})
+		}
+		switch again := (List{Kind: kind, MetadataOnly: true, Again: true, forgotten: true}); {
+		case !r.named:
+		case r.kind == configMaps: // their names must have passed before the texts
+			again.rows = []*row{r}
+			lists = append(lists, again)
+		case r.kind == secrets:
+			again.Fields, again.unusual = usualTypes, true
+			lists = append(lists, again)
+		}
+	}
+	return lists
+}
+
+// isOf reports whether the list is read for a row.
+func (l List) isOf(r *row) bool { return slices.Contains(l.rows, r) }
 
 // rank orders lists: what selects others by their labels must pass before them, and what uses an object should pass
 // before the object. Then it need not be kept.

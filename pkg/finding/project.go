@@ -31,11 +31,11 @@ func (f *Finder) newProjects() projects {
 	return p
 }
 
-// deployersDomains are of those who put labels on whatever they deploy or issue, and of Kubernetes itself: such a label
-// says nothing of who reads the object.
+// deployersDomains are of those who put labels on whatever they deploy or issue, and of Kubernetes itself: such a
+// label says nothing of who reads the object.
 var deployersDomains = []string{
-	"argoproj.io", "cattle.io", "cert-manager.io", "coreos.com", "fluxcd.io", "helm.sh", "k14s.io", "k8s.io", "kubernetes.io",
-	"kyverno.io", "projectsveltos.io", "stakater.com",
+	"argoproj.io", "cattle.io", "cert-manager.io", "coreos.com", "fluxcd.io", "helm.sh", "k14s.io", "k8s.io",
+	"kubernetes.io", "kyverno.io", "projectsveltos.io", "stakater.com",
 }
 
 // projectOf is the domain of a project: the last two labels of a group.
@@ -67,13 +67,14 @@ func (f *Finder) readByProject(o *object.Parts) string {
 	return ""
 }
 
-// usualTypes are the types of Secrets of Kubernetes itself, and of Helm. A Secret of another type is for a program that
-// asks for this type.
+// usualTypes are the types of Secrets of Kubernetes itself, and of Helm. A Secret of another type is for a program
+// that asks for this type.
 const usualTypes = "type!=Opaque,type!=kubernetes.io/tls,type!=kubernetes.io/dockerconfigjson,type!=kubernetes.io/dockercfg," +
 	"type!=kubernetes.io/basic-auth,type!=kubernetes.io/ssh-auth,type!=kubernetes.io/service-account-token," +
 	"type!=bootstrap.kubernetes.io/token,type!=helm.sh/release.v1"
 
-// Selects reports whether the field selector of the list, which is about the types of Secrets, selects a whole object.
+// Selects reports whether the field selector of the list, which is about the types of Secrets, selects a whole
+// object.
 func (l List) Selects(o object.Object) bool {
 	typ := cmp.Or(object.JSON(o.Raw).Field("type").Text(), "Opaque")
 	for part := range strings.SplitSeq(l.Fields, ",") {

@@ -15,12 +15,12 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// texts are the candidates whose names stand in the data of ConfigMaps: the configuration of a runner of jobs names the
-// claims, the accounts, the Secrets and the classes of Pods that it makes. That proves nothing, but somebody may use
-// them.
+// texts are the candidates whose names stand in the data of ConfigMaps: the configuration of a runner of jobs names
+// the claims, the accounts, the Secrets and the classes of Pods that it makes. That proves nothing, but somebody may
+// use them.
 type texts struct {
-	// sought are the names of candidates, by namespace, with where they stand: "data[config.toml] of ConfigMap ci/runner".
-	// Empty for those that stand in no text. Nil before the first text. Those of ConfigMaps are apart.
+	// sought are the names of candidates, by namespace, with where they stand: "data[config.toml] of ConfigMap
+	// ci/runner". Empty for those that stand in no text. Nil before the first text. Those of ConfigMaps are apart.
 	sought, soughtMaps map[string]map[string]string
 }
 
@@ -31,8 +31,8 @@ var inTexts = []schema.GroupKind{
 
 func (r *row) mayStandInTexts() bool { return r.named && slices.Contains(inTexts, r.kind) }
 
-// readTexts looks for the names of the candidates that have passed in the data of an object. A word with a dash may also
-// be a name in another namespace that stands in the data. Of the text nothing is kept but its place.
+// readTexts looks for the names of the candidates that have passed in the data of an object. A word with a dash may
+// also be a name in another namespace that stands in the data. Of the text nothing is kept but its place.
 func (f *Finder) readTexts(o *object.Parts) {
 	if f.sought == nil {
 		f.seek()
@@ -67,8 +67,8 @@ func (f *Finder) hasCandidates(word string) bool {
 	return f.sought[word] != nil || f.soughtMaps[word] != nil
 }
 
-// foundIn takes note of where a word stands that is the name of a candidate of the namespace. ConfigMaps have names such
-// as "config": those count with a dash, or with their namespace, and not in their own data.
+// foundIn takes note of where a word stands that is the name of a candidate of the namespace. ConfigMaps have names
+// such as "config": those count with a dash, or with their namespace, and not in their own data.
 func (f *Finder) foundIn(namespace string, word []byte, key object.Key, in *object.Parts) {
 	f.foundAmong(f.sought[namespace], word, key, in)
 	isOwn := namespace == in.Namespace && string(word) == in.Name
@@ -109,16 +109,16 @@ func (f *Finder) soughtFor(r *row) map[string]map[string]string {
 	return f.sought
 }
 
-// heedsTexts reports whether a text in which the name of an object stands makes a finding of the row Weak. A namespace
-// holds something or nothing, whoever names it. What is only reported is not deleted by mistake, and Nodes and
-// definitions stand in many custom resources.
+// heedsTexts reports whether a text in which the name of an object stands makes a finding of the row Weak. A
+// namespace holds something or nothing, whoever names it. What is only reported is not deleted by mistake, and Nodes
+// and definitions stand in many custom resources.
 func (r *row) heedsTexts() bool {
 	isUse := r.typ == v1alpha1.FindingUnused || r.typ == v1alpha1.FindingIdle
 	return isUse && r.actionable && r.kind != namespaces
 }
 
-// textsFor are the kinds that are read because the names of a row's objects may stand in their texts: all of them, as a
-// scan of everything reads them.
+// textsFor are the kinds that are read because the names of a row's objects may stand in their texts: all of them, as
+// a scan of everything reads them.
 func (f *Finder) textsFor(r *row) []schema.GroupKind {
 	if !r.heedsTexts() {
 		return nil

@@ -47,12 +47,15 @@ func eachNameIn(o *object.Parts, others []string, text object.JSON, visit func(n
 			visitAll(namespace, name)
 		}
 	}
-	if word := wholeWord(text); hasKeys && len(word) >= shortestInCluster && len(word) < shortestMention && o.Namespace != "" {
+	if word := wholeWord(text); hasKeys && o.Namespace != "" && isShort(word) {
 		each(o.Namespace+shortName, word)
 	}
 	eachName(o.Namespace, text, each)
 	eachRoleName(o.Namespace, text, each)
 }
+
+// isShort reports whether a word is too short to be a name unless it is all that a text says.
+func isShort(word []byte) bool { return len(word) >= shortestInCluster && len(word) < shortestMention }
 
 // wholeWord is a text that is nothing but what could be a name. Nil if it is more than that.
 func wholeWord(text object.JSON) []byte {

@@ -14,8 +14,8 @@ import (
 
 // eachWord visits all strings of a custom resource that could be names, or hold some between marks, as in
 // "k8s://shop/key" and "env:PASSWORD,secret:db-login", whatever their fields are called. Of longer texts, such as
-// scripts and templates, it visits the words with a dash: others say nothing. A key of a map may be a name, too, but one
-// word may as well be the name of a field. Of the metadata it is only the annotations: labels and owners are of
+// scripts and templates, it visits the words with a dash: others say nothing. A key of a map may be a name, too, but
+// one word may as well be the name of a field. Of the metadata it is only the annotations: labels and owners are of
 // something else. at is where the word stands.
 func eachWord(o object.JSON, visit func(at, word object.JSON)) {
 	for name, value := range o.Fields() {
@@ -81,8 +81,8 @@ func endOfString(value object.JSON, begin int) (end int) {
 	return min(end, len(value))
 }
 
-// isWord reports whether a text could be a name, or a namespace and a name. With marks, it may also have names between
-// marks. What has spaces is for people.
+// isWord reports whether a text could be a name, or a namespace and a name. With marks, it may also have names
+// between marks. What has spaces is for people.
 func isWord(text object.JSON, marks bool) bool {
 	switch {
 	case len(text) > maxName:
@@ -118,8 +118,8 @@ func eachName(namespace string, text object.JSON, visit func(namespace string, w
 	})
 }
 
-// eachRoleName visits the words that only RBAC objects may be called: with colons, capital letters or underscores. What
-// stands before a colon may be the kind.
+// eachRoleName visits the words that only RBAC objects may be called: with colons, capital letters or underscores.
+// What stands before a colon may be the kind.
 func eachRoleName(namespace string, text object.JSON, visit func(namespace string, word []byte)) {
 	isPart := func(c byte) bool { return isTokenPart(c) || c == ':' || c == '_' }
 	eachToken(text, isPart, func(before, word []byte) {
@@ -135,8 +135,8 @@ func eachRoleName(namespace string, text object.JSON, visit func(namespace strin
 	})
 }
 
-// eachToken visits the tokens of the JSON string that the text begins with, each with the token before it where only a
-// slash or a colon separates them.
+// eachToken visits the tokens of the JSON string that the text begins with, each with the token before it where only
+// a slash or a colon separates them.
 func eachToken(text object.JSON, isPart func(byte) bool, visit func(before, token []byte)) {
 	if text.Type() != object.String {
 		return
@@ -179,10 +179,10 @@ func escaped(text object.JSON) int {
 	return 1
 }
 
-// visitName visits a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a
-// dot or a dash: those are of the sentence, or of a flag. The first label of a word such as web.shop.svc is a name in
-// the namespace that is the second, and the second label of kafka-0.kafka.shop.svc in the namespace that is the third.
-// A short word can only be the name of something that is cluster-scoped, and is visited with "*".
+// visitName visits a word, which may be in the namespace that stands before it, too. Names neither begin nor end with
+// a dot or a dash: those are of the sentence, or of a flag. The first label of a word such as web.shop.svc is a name
+// in the namespace that is the second, and the second label of kafka-0.kafka.shop.svc in the namespace that is the
+// third. A short word can only be the name of something that is cluster-scoped, and is visited with "*".
 func visitName(namespace, before string, word []byte, visit func(namespace string, word []byte)) {
 	word = bytes.Trim(word, "-.")
 	add := func(namespace string, word []byte) {
@@ -200,10 +200,8 @@ func visitName(namespace, before string, word []byte, visit func(namespace strin
 			visit(before+shortName, word)
 		}
 	}
-	if last := word[bytes.LastIndexByte(word, '.')+1:]; len(last) < len(word) && bytes.IndexByte(last, '-') >= 0 {
-		add(namespace, last) // of a key of settings, as in spark.kubernetes.driver.secrets.db-login
-	}
 	if host, rest, found := bytes.Cut(word, []byte{'.'}); found {
+		addLast(namespace, word, add)
 		within, rest, isLonger := bytes.Cut(rest, []byte{'.'})
 		add(string(within), host)
 		switch after, _, _ := bytes.Cut(rest, []byte{'.'}); {
@@ -212,6 +210,13 @@ func visitName(namespace, before string, word []byte, visit func(namespace strin
 		case isPodOfSet(host):
 			add(namespace, within)
 		}
+	}
+}
+
+// addLast adds what a key of settings ends with, as in spark.kubernetes.driver.secrets.db-login.
+func addLast(namespace string, word []byte, add func(namespace string, word []byte)) {
+	if last := word[bytes.LastIndexByte(word, '.')+1:]; bytes.IndexByte(last, '-') >= 0 {
+		add(namespace, last)
 	}
 }
 

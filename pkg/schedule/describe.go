@@ -90,15 +90,22 @@ func (c clock) beat() string {
 		return ""
 	case isEven(c.minutes, 60) && len(c.minutes) > 1:
 		return everyUnit(60/len(c.minutes), "minute")
-	case len(c.hours) == 24 && len(c.minutes) > 2 && isEven(shifted(c.minutes), 60):
-		return fmt.Sprintf("%s from minute %d of each hour", everyUnit(60/len(c.minutes), "minute"), c.minutes[0])
 	case len(c.minutes) != 1:
-		return ""
+		return c.shiftedBeat()
 	case len(c.hours) == 24 && c.minutes[0] != 0:
 		return ""
 	default:
 		return everyUnit(1, "hour")
 	}
+}
+
+// shiftedBeat is the even distance of runs that do not begin at minute 0, such as "every 10 minutes from minute 4 of
+// each hour". It is empty if there is none.
+func (c clock) shiftedBeat() string {
+	if len(c.hours) != 24 || len(c.minutes) < 3 || !isEven(shifted(c.minutes), 60) {
+		return ""
+	}
+	return fmt.Sprintf("%s from minute %d of each hour", everyUnit(60/len(c.minutes), "minute"), c.minutes[0])
 }
 
 // isEven reports whether the values divide size evenly, from 0 on.

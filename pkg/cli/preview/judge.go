@@ -65,9 +65,6 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 		return unreachable
 	}
 	j.reportRest(live, found)
-	if found.EmptyScopes != "" && j.dump == nil { // manifests seldom hold Namespaces
-		j.Note("%s: %s", cleaner.Name, found.EmptyScopes)
-	}
 	return j.report(ctx, live, found)
 }
 
@@ -110,6 +107,9 @@ func invalid(cleaner *v1alpha1.Cleaner, message string) error {
 // report says what was found, apart from the rows, and keeps it for -o json and the like.
 func (j *job) report(ctx context.Context, l *live, found *run.Preview) error {
 	cleaner := l.cleaner
+	if found.EmptyScopes != "" && j.dump == nil { // manifests seldom hold Namespaces
+		j.Note("%s: %s", cleaner.Name, found.EmptyScopes)
+	}
 	result := newResult(cleaner, found, j.shows)
 	result.Forbidden, result.denied = l.forbidden, l.denied
 	j.results = append(j.results, result)
