@@ -41,7 +41,7 @@ func (j *job) print(r *Result) error {
 	if r.Owner != "" {
 		say("It belongs to %s, so what is found is said of that.", r.Owner)
 	} else if r.Exempt != "" {
-		say("It is never unused: %s.", r.Exempt)
+		say("KubeCleaner never calls it Unused: %s.", r.Exempt)
 	}
 	if r.Protected != "" {
 		say("A Cleaner would leave it alone: %s.", r.Protected)

@@ -41,7 +41,7 @@ export function Content({ of }: { of: Why }) {
       {of.deletedBy && <Deleted of={of.deletedBy} />}
       {of.unsure && <p class="note warn">You may not read it, so it is not known whether it exists: {of.unsure}</p>}
       {!of.exists && !of.unsure && !of.deletedBy && <p class="note bad">It does not exist, and no run that is on record deleted it. What names it names it in vain.</p>}
-      {of.exempt && <p class="note info">It is never unused: {of.exempt}</p>}
+      {of.exempt && <p class="note info">KubeCleaner never calls it Unused: {of.exempt}</p>}
       {of.findings?.map((finding) => <p key={finding.type} class="note warn"><strong>{finding.unknown ? `Unknown, ${finding.type.toLowerCase()}?` : finding.type}{finding.confidence && ` (${finding.confidence})`}:</strong> {readable(finding.reason)}{!finding.unknown && confidenceText(finding.confidence) && <span class="small said">{finding.confidence}: {confidenceText(finding.confidence)}</span>}</p>)}
       {of.selects && <p class="note good">Its selector matches Pods: it is used, although nothing need name it.</p>}
       <Card title="Who uses it" aside={users.length ? plural(users.length, 'user') : undefined}>
