@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/utils/clock"
 
@@ -109,7 +110,7 @@ func (m *remainder) conclude(outcomes []stage.Outcome) (v1alpha1.RunPhase, strin
 	case !abandoned && !m.failed:
 		what = "when it had dealt with everything"
 	default:
-		what = "and the run was not resumed: " + summary.OneLine(m.closing)
+		what = "and the run was not resumed: " + strings.TrimSuffix(summary.OneLine(m.closing), ".")
 	}
 	if m.late != nil && abandoned {
 		what += "; " + m.late.WayOut(deadline.SelectLess)

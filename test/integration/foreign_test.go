@@ -144,7 +144,7 @@ func TestRunThatWasCutOffIsNotGoneOnWithBesideAnotherController(t *testing.T) {
 	l, next := cutOffRun(t, 2, http.MethodDelete)
 	l.k8sCleanerWrites(l.now.Name, l.first(), time.Now())
 	record := next.goOn(time.Now())
-	wantRun(t, record, v1alpha1.ReasonFailed, "the run was not resumed: It does not run: k8s-cleaner", "0 deleted, 2 left alone.")
+	wantRun(t, record, v1alpha1.ReasonForeignController, "the run was not resumed: It does not run: k8s-cleaner", "0 deleted, 2 left alone.")
 	wantCondition(t, next.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonForeignController)
 	l.wantNames("old-0", "old-1")
 }
