@@ -22,6 +22,8 @@ type texts struct {
 	// sought are the names of candidates, by namespace, with where they stand: "data[config.toml] of ConfigMap
 	// ci/runner". Empty for those that stand in no text. Nil before the first text. Those of ConfigMaps are apart.
 	sought, soughtMaps map[string]map[string]string
+	// words are all these names and namespaces: most words of a text are none of them.
+	words map[string]bool
 }
 
 // inTexts are the kinds whose names are looked for.
@@ -45,6 +47,9 @@ func (f *Finder) readTexts(o *object.Parts) {
 	var dashed []place
 	for key, text := range o.At("data").Fields() {
 		graph.EachName(o.Namespace, text, func(namespace string, word []byte) {
+			if !f.words[string(word)] {
+				return
+			}
 			f.foundIn(namespace, word, key, o)
 			f.foundIn("", word, key, o) // what is cluster-scoped is meant in any namespace
 			if bytes.IndexByte(word, '-') >= 0 {
@@ -87,6 +92,7 @@ func (f *Finder) foundAmong(names map[string]string, word []byte, key object.Key
 // seek takes the names of the candidates that have passed.
 func (f *Finder) seek() {
 	f.sought, f.soughtMaps = map[string]map[string]string{}, map[string]map[string]string{}
+	f.words = map[string]bool{}
 	for _, candidates := range f.candidates {
 		for _, c := range candidates {
 			if !c.row.mayStandInTexts() {
@@ -97,7 +103,8 @@ func (f *Finder) seek() {
 				into[c.namespace] = map[string]string{}
 			}
 			into[c.namespace][c.name] = ""
-			f.bytes += 80
+			f.words[c.namespace], f.words[c.name] = true, true
+			f.bytes += 120
 		}
 	}
 }

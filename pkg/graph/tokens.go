@@ -59,7 +59,7 @@ func eachWordIn(value object.JSON, marks bool, visit func(at, word object.JSON))
 
 // eachDashed visits the words with a dash of a text, with the namespaces that stand before them.
 func eachDashed(text object.JSON, visit func(at, word object.JSON)) {
-	eachToken(text, isTokenPart, func(before, token []byte) {
+	eachToken(text, &tokenParts, func(before, token []byte) {
 		if !bytes.ContainsRune(bytes.Trim(token, "-."), '-') {
 			return
 		}
@@ -111,7 +111,7 @@ func EachName(namespace string, text object.JSON, visit func(namespace string, w
 
 // eachName is EachName, and marks the namespace of a short name with shortName.
 func eachName(namespace string, text object.JSON, visit func(namespace string, word []byte)) {
-	eachToken(text, isTokenPart, func(before, word []byte) {
+	eachToken(text, &tokenParts, func(before, word []byte) {
 		if !bytes.ContainsFunc(word, isCapital) {
 			visitName(namespace, string(before), word, visit)
 		}
@@ -121,8 +121,7 @@ func eachName(namespace string, text object.JSON, visit func(namespace string, w
 // eachRoleName visits the words that only RBAC objects may be called: with colons, capital letters or underscores.
 // What stands before a colon may be the kind.
 func eachRoleName(namespace string, text object.JSON, visit func(namespace string, word []byte)) {
-	isPart := func(c byte) bool { return isTokenPart(c) || c == ':' || c == '_' }
-	eachToken(text, isPart, func(before, word []byte) {
+	eachToken(text, &roleParts, func(before, word []byte) {
 		word = bytes.Trim(word, "-.:")
 		for more := true; more; _, word, more = bytes.Cut(word, []byte{':'}) {
 			if len(word) < shortestMention || bytes.IndexFunc(word, isOutsideName) < 0 {
@@ -137,14 +136,14 @@ func eachRoleName(namespace string, text object.JSON, visit func(namespace strin
 
 // eachToken visits the tokens of the JSON string that the text begins with, each with the token before it where only
 // a slash or a colon separates them.
-func eachToken(text object.JSON, isPart func(byte) bool, visit func(before, token []byte)) {
+func eachToken(text object.JSON, parts *[256]bool, visit func(before, token []byte)) {
 	if text.Type() != object.String {
 		return
 	}
 	text = text[1:]
 	begin, before := -1, []byte(nil)
 	for i := 0; i < len(text); i++ {
-		if isPart(text[i]) {
+		if parts[text[i]] {
 			if begin < 0 {
 				begin = i
 			}
@@ -164,6 +163,19 @@ func eachToken(text object.JSON, isPart func(byte) bool, visit func(before, toke
 			i += escaped(text[i:])
 		}
 	}
+}
+
+// tokenParts and roleParts are the characters of tokens with names, and of those with names of RBAC objects.
+var (
+	tokenParts = charactersOf(isTokenPart)
+	roleParts  = charactersOf(func(c byte) bool { return isTokenPart(c) || c == ':' || c == '_' })
+)
+
+func charactersOf(is func(byte) bool) (parts [256]bool) {
+	for c := range parts {
+		parts[c] = is(byte(c))
+	}
+	return parts
 }
 
 // isTokenPart reports whether a character is in a token with a name. A capital letter is: "configMap" has none in it.
