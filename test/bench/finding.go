@@ -51,7 +51,7 @@ func findings() []variant {
 			name:   "orphaned ConfigMaps",
 			work:   scan(unusedConfigMaps),
 			target: target{ratio: 0.8, ownMB: 32, orOneRequest: true},
-			proves: "One kind of findings, as kubectl cleaner scan --kind ConfigMap looks for it: the Pods whole, and of the ConfigMaps no more than the metadata.",
+			proves: "One kind of findings, as kubectl cleaner scan --kind ConfigMap looks for it: the Pods whole, the metadata of the ConfigMaps, and their data, in which others may be named.",
 		},
 	}
 }
