@@ -403,6 +403,23 @@ func TestScanIsStopped(t *testing.T) {
 	}
 }
 
+// TestScanWithABrokenListOfNames: only the list of the names of ConfigMaps fails, and not the one of their data.
+func TestScanWithABrokenListOfNames(t *testing.T) {
+	s := newSite(t)
+	s.populate()
+	s.kubeconfig = s.proxied(func(w http.ResponseWriter, r *http.Request) bool {
+		broken := strings.HasSuffix(r.URL.Path, "/configmaps") && strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadata")
+		if broken {
+			http.Error(w, "out of order", http.StatusInternalServerError)
+		}
+		return broken
+	})
+	got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--kind", "cm", "-o", "json")
+	if result := s.scanned(got); got.code != codes.ExitPartial || len(result.Unread) != 1 || !strings.Contains(got.errOut, "ConfigMap could not be read: ") {
+		t.Errorf("exit %d: %+v\n%s", got.code, result, got.errOut)
+	}
+}
+
 // TestScanWithABrokenList goes on without a kind that cannot be listed for another reason than a missing right.
 func TestScanWithABrokenList(t *testing.T) {
 	s := newSite(t)

@@ -210,6 +210,21 @@ func TestStopInTheWrongNamespace(t *testing.T) {
 		"error: the annotation cleaner/stop is removed from namespace "+wrong+", but Cleaners still say: all acting is stopped (incident 7, by admin at 2026-11-21T12:00:00Z)\n"+
 			"hint: say which namespace is the operator's with --operator-namespace; if the operator does not run, they say what was   [E-STP-001]\n")
 
+	// Who may not see whether an operator leads in the namespace may stop it all the same.
+	direct := s.kubeconfig
+	s.kubeconfig = s.proxied(func(w http.ResponseWriter, r *http.Request) bool {
+		hidden := strings.Contains(r.URL.Path, "/leases/")
+		if hidden {
+			http.Error(w, "forbidden", http.StatusForbidden)
+		}
+		return hidden
+	})
+	got := s.call(t.Context(), meanwhile(nothing), "stop", "-n", wrong, "--reason", "x")
+	s.kubeconfig = direct
+	if _, found := s.annotated(wrong); !found {
+		t.Errorf("the namespace is not annotated: %s", got.errOut)
+	}
+
 	// The same in the operator's namespace is what the operator is about to change.
 	s.wants(s.call(t.Context(), meanwhile(nothing), "resume"), codes.ExitDone, "",
 		"acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: "+reason+"\n"+whatActs)

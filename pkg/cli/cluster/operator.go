@@ -77,7 +77,7 @@ func IsLed(lease *coordinationv1.Lease, now time.Time) bool {
 // Pod that works. What may not be read says nothing. namespace is the operator's if it has no Deployment; empty for the
 // usual one.
 func (c *Client) NoOperator(ctx context.Context, namespace string, now time.Time) bool {
-	if c.mayBeLed(ctx, cmp.Or(namespace, DefaultOperatorNamespace), now) {
+	if c.MayBeLed(ctx, cmp.Or(namespace, DefaultOperatorNamespace), now) {
 		return false
 	}
 	var operators []appsv1.Deployment
@@ -87,12 +87,12 @@ func (c *Client) NoOperator(ctx context.Context, namespace string, now time.Time
 		}
 	})
 	return err == nil && !slices.ContainsFunc(operators, func(d appsv1.Deployment) bool {
-		return d.Status.AvailableReplicas > 0 || c.mayBeLed(ctx, d.Namespace, now)
+		return d.Status.AvailableReplicas > 0 || c.MayBeLed(ctx, d.Namespace, now)
 	})
 }
 
-// mayBeLed reports whether somebody leads in a namespace, or that is not known.
-func (c *Client) mayBeLed(ctx context.Context, namespace string, now time.Time) bool {
+// MayBeLed reports whether somebody leads in a namespace, or that is not known.
+func (c *Client) MayBeLed(ctx context.Context, namespace string, now time.Time) bool {
 	var lease coordinationv1.Lease
 	err := c.Read(ctx, LeasePath(namespace), &lease)
 	return !apierrors.IsNotFound(err) && (err != nil || IsLed(&lease, now))

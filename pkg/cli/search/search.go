@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -228,16 +229,26 @@ func (s *Reading) Look(ctx context.Context, options survey.Options) error {
 			if !elsewhere {
 				s.readable[list.Kind.GroupKind()] = false
 			}
-			if ctx.Err() == nil && !list.Again {
+			if ctx.Err() == nil {
 				s.Unread = append(s.Unread, UnreadList{list, err, elsewhere})
 			}
 			return unreachable(err)
 		},
 	})
+	s.Unread = withoutRepeats(s.Unread)
 	if err != nil && ctx.Err() == nil {
 		return cluster.RequestError("looking for findings", err)
 	}
 	return err
+}
+
+// withoutRepeats leaves out a list whose objects pass in another list that could not be read either.
+func withoutRepeats(unread []UnreadList) []UnreadList {
+	return slices.DeleteFunc(slices.Clone(unread), func(u UnreadList) bool {
+		return u.Again && slices.ContainsFunc(unread, func(other UnreadList) bool {
+			return !other.Again && other.Kind == u.Kind
+		})
+	})
 }
 
 // Kinds is of how many kinds objects were read.

@@ -81,7 +81,7 @@ func (o *options) misplaced(ctx context.Context, api *cluster.Client, namespace 
 		return nil
 	}
 	place := o.placeOf(ctx, api, namespace)
-	if len(place.elsewhere) == 0 {
+	if len(place.elsewhere) == 0 || api.MayBeLed(ctx, namespace, o.Now()) { // who may not know, may stop
 		return nil
 	}
 	flags := ""
