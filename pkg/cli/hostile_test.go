@@ -211,7 +211,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"init unused --namespace-selector HOSTILE", "init unused --for HOSTILE", "init unused --schedule HOSTILE",
 		"test DIR/test", "test DIR/test -o json", "test DIR/test -o junit", "test HOSTILE",
 		"rbac -f DIR/wrong.yaml", "rbac -f HOSTILE", "rbac -f DIR/cleaner.yaml --service-account HOSTILE", "doctor HOSTILE", "doctor -o HOSTILE", "dashboard HOSTILE", "dashboard --port HOSTILE",
-		"HOSTILE", "lint --HOSTILE", "version HOSTILE", "help HOSTILE",
+		"HOSTILE", "lint --HOSTILE", "version HOSTILE", "help HOSTILE", "codes HOSTILE",
 	}
 	server := []string{
 		"scan", "scan -o json", "scan -o csv", "scan -o markdown", "scan --kind HOSTILE", "why ConfigMap/a/a", "why ConfigMap/a/HOSTILE", "why HOSTILE/a", "__complete why ConfigMap/a/e",

@@ -108,7 +108,7 @@ func commands(s *terminal.Session) []*cobra.Command {
 		cancel.Command(s),
 		notify.Command(s),
 		versionCommand(s),
-		codesTopic(),
+		codesCommand(s),
 	}
 }
 

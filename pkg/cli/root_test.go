@@ -27,6 +27,9 @@ func TestUsage(t *testing.T) {
 		{args: "lint --help", out: "Usage:\n  kubectl cleaner lint -f FILE..."},
 		{args: "help lint", out: "Usage:\n  kubectl cleaner lint -f FILE..."},
 		{args: "help codes", out: "E-LUA-001  a script does not compile"},
+		{args: "codes", out: "E-LUA-001  a script does not compile"},
+		{args: "codes e-clu-003 W-CLN-004", out: "E-CLU-003  the cluster does not let you do that\nW-CLN-004  two Cleaners can act on the same objects\n"},
+		{args: "codes E-CLU-03 X", code: 2, errOut: `"E-CLU-03" is no code of a message; did you mean "E-CLU-003"?` + "\n" + `  "X" is no code of a message`},
 		{args: "--version", out: "kubectl cleaner v1.2.3\n"},
 		{args: "version", out: "kubectl cleaner v1.2.3 (go"},
 		{args: "version -o json", out: `"version": "v1.2.3"`},
@@ -36,6 +39,7 @@ func TestUsage(t *testing.T) {
 
 		{args: "__complete scan --min-confidence c", out: "Certain\n"},
 		{args: "__complete scan -o cs", out: "csv\n"},
+		{args: "__complete codes E-PAG", out: "E-PAG-001\t"},
 		{args: "__complete preview --progress p", out: "plain\n"},
 		{args: "__complete lint --color al", out: "always\n"},
 		{args: "__complete scan --type Unused,Dan", out: "Unused,Dangling\n"},

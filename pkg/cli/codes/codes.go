@@ -113,7 +113,8 @@ const (
 	OperatorNotFound Code = "E-STP-001"
 	StopNotSeen      Code = "E-STP-002"
 
-	PageMissing Code = "E-PAG-001"
+	PageMissing  Code = "E-PAG-001"
+	PortUnusable Code = "E-PAG-002"
 )
 
 // Table says what each code means.
@@ -208,6 +209,7 @@ func clusterTable() [][2]string {
 		{string(OperatorNotFound), "it is not clear which namespace is the operator's"},
 		{string(StopNotSeen), "no Cleaner says that the operator knows of the stop"},
 		{string(PageMissing), "the program was built without the page of kubectl cleaner dashboard"},
+		{string(PortUnusable), "the port of the dashboard cannot be listened on"},
 		{string(TestNothing), "there is nothing to test in a directory"},
 	}
 }

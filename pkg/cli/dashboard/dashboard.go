@@ -71,7 +71,11 @@ func (o *options) run(ctx context.Context) error {
 	var listen net.ListenConfig
 	listener, err := listen.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)))
 	if err != nil {
-		return fmt.Errorf("listening on port %d of this computer: %w", o.port, err)
+		return terminal.Fail(
+			codes.PortUnusable,
+			fmt.Errorf("cannot listen on port %d of this computer: %w", o.port, err),
+			"give another one with --port; --port 0 takes one that is free",
+		)
 	}
 	operator := cluster.OperatorNamespace(o.operatorNamespace)
 	address, ticket := listener.Addr().String(), rand.Text()

@@ -22,6 +22,8 @@ type pattern struct {
 	kind, namespace, name string
 	// of is the kind that kind means. Empty where that may match several.
 	of schema.GroupKind
+	// used is whether it left something out.
+	used bool
 }
 
 // parsePatterns reads the values of --exclude.
@@ -92,6 +94,29 @@ func noSuchKind(flag, value string, err error) string {
 		message += "; " + f.Hint
 	}
 	return message
+}
+
+// isExcluded reports whether a value of --exclude leaves it out.
+func (j *job) isExcluded(f *finding.Finding) (excluded bool) {
+	for i := range j.exclude {
+		if j.exclude[i].matches(f) {
+			j.exclude[i].used, excluded = true, true
+		}
+	}
+	return excluded
+}
+
+// noteUnusedPatterns says which values of --exclude left nothing out: one may be mistyped.
+func (j *job) noteUnusedPatterns() {
+	var unused []string
+	for i, p := range j.exclude {
+		if !p.used {
+			unused = append(unused, terminal.OneLine(j.options.exclude[i]))
+		}
+	}
+	if len(unused) > 0 {
+		j.Note("--exclude %s left nothing out", strings.Join(unused, ","))
+	}
 }
 
 func (p pattern) matches(f *finding.Finding) bool {

@@ -50,7 +50,7 @@ func (j *job) result(ctx context.Context, stopped bool) *Result {
 	}
 	var requested finding.Requests
 	for f := range j.Finder.Findings() {
-		excluded := slices.ContainsFunc(j.exclude, func(p pattern) bool { return p.matches(f) })
+		excluded := j.isExcluded(f)
 		switch known := len(f.Unknown) == 0; {
 		case excluded:
 		case !known && !stopped:
@@ -68,6 +68,9 @@ func (j *job) result(ctx context.Context, stopped bool) *Result {
 		r.Requested = &Requests{requested.CPUMillis, requested.MemoryBytes}
 	}
 	r.Frees, r.NotCounted = j.sum(ctx, r.Findings)
+	if !stopped {
+		j.noteUnusedPatterns()
+	}
 	r.Unread = j.unread(r)
 	search.SortWorst(r.Findings)
 	search.SortWorst(r.Unknown)
