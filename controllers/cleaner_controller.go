@@ -62,11 +62,10 @@ var (
 	errBehind     = errors.New("the cache is behind")
 )
 
-// Attempt is how an attempt at a run ended. What became of the run is what its record says.
+// Attempt is how an attempt at a run ended. What became of the run is what its record says; its name follows from the
+// Cleaner and the time of the request.
 type Attempt struct {
-	// Record is the name of the record. It is empty when there is none: then nothing was touched.
-	Record string
-	// Err says why there is none.
+	// Err says why there is no record, or none any more. It is nil when there is one.
 	Err error
 }
 

@@ -13,7 +13,6 @@ type User struct {
 	Name
 	// Path is where the reference stands.
 	Path     string
-	Optional bool
 	Strength Strength
 	// Idle is true when the user uses nothing at present.
 	Idle bool
@@ -75,7 +74,7 @@ func (g *Graph) usersOf(t *target) []User {
 	for _, u := range t.users {
 		users = append(
 			users,
-			User{Name: g.users[u.id], Path: u.path, Optional: u.optional, Strength: u.strength, Idle: g.idle[u.id]},
+			User{Name: g.users[u.id], Path: u.path, Strength: u.strength, Idle: g.idle[u.id]},
 		)
 	}
 	slices.SortFunc(users, func(a, b User) int { return cmp.Compare(a.String(), b.String()) })

@@ -54,7 +54,6 @@ type target struct {
 type user struct {
 	id       int32
 	path     string
-	optional bool
 	strength Strength
 }
 
@@ -174,10 +173,10 @@ const maxUsersOf = 1000
 func (g *Graph) name(edge Edge, id int32, live bool) {
 	t := g.target(edge.To)
 	t.live = t.live || live && edge.Strength.isUse()
-	// One user names an object in two ways: what need not exist in one of them must exist in the other.
+	// One user names an object in two ways: the stronger one counts.
 	if i := slices.IndexFunc(t.users, func(u user) bool { return u.id == id }); i >= 0 {
-		if u := &t.users[i]; u.isWeaker(edge) {
-			u.path, u.optional, u.strength = edge.Path, u.optional && edge.Optional, edge.Strength
+		if u := &t.users[i]; edge.Strength.rank() > u.strength.rank() {
+			u.path, u.strength = edge.Path, edge.Strength
 		}
 		return
 	}
@@ -187,13 +186,8 @@ func (g *Graph) name(edge Edge, id int32, live bool) {
 		t.hinted = t.hinted || edge.Strength == Hints
 		return
 	}
-	t.users = append(t.users, user{id, edge.Path, edge.Optional, edge.Strength})
+	t.users = append(t.users, user{id, edge.Path, edge.Strength})
 	g.bytes += 48
-}
-
-// isWeaker reports whether another reference of the same user says more: it is stronger, or names what must exist.
-func (u user) isWeaker(edge Edge) bool {
-	return edge.Strength.rank() > u.strength.rank() || u.optional && !edge.Optional && edge.Strength == u.strength
 }
 
 // target is what is known of what a reference names.

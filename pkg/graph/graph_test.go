@@ -267,18 +267,18 @@ spec: {replicas: 0, template: {spec: {volumes: [{configMap: {name: b}}]}}}`)) {
 // A use that is stronger counts, and users beyond those that are kept apart count as well.
 func TestManyUsers(t *testing.T) {
 	g := New(&Table{}, nil)
-	edge := Edge{To: named("ConfigMap shop/a"), Optional: true, Strength: Reads}
+	edge := Edge{To: named("ConfigMap shop/a"), Strength: Reads}
 	g.name(edge, g.user(named("Pod shop/p")), true)
 	if use := g.Use(edge.To); use.Live || use.IsUsed() || !use.Read {
 		t.Errorf("%+v", use)
 	}
 	edge.Strength, edge.Path = Learned, "learned"
 	g.name(edge, g.user(named("Pod shop/p")), false)
-	edge.Strength, edge.Path, edge.Optional = Names, "named", false
+	edge.Strength, edge.Path = Names, "named"
 	g.name(edge, g.user(named("Pod shop/p")), false)
 	edge.Strength = Hints
 	g.name(edge, g.user(named("Pod shop/p")), false)
-	if use := g.Use(edge.To); len(use.Users) != 1 || use.Users[0].Path != "named" || use.Users[0].Optional || use.Users[0].Strength != Names || use.Live {
+	if use := g.Use(edge.To); len(use.Users) != 1 || use.Users[0].Path != "named" || use.Users[0].Strength != Names || use.Live {
 		t.Errorf("%+v", use)
 	}
 	edge.Strength = Names

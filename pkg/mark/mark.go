@@ -40,8 +40,8 @@ type Object struct {
 // Mark is one mark of an object.
 type Mark struct {
 	Dialect Dialect
-	// Key is that of the annotation or label, and Text its value.
-	Key, Text string
+	// Key is that of the annotation or label.
+	Key string
 	// Ends is when the mark says that the object's time is over. It is zero when Never is true, or when Err is set.
 	Ends time.Time
 	// Never is true when the mark says that it never is.
@@ -114,7 +114,7 @@ func IsKey(is func(key string) bool) bool {
 const maxText = 64
 
 func (f *form) read(o Object, text string) Mark {
-	m := Mark{Dialect: f.dialect, Key: f.key, Text: text}
+	m := Mark{Dialect: f.dialect, Key: f.key}
 	ends, err := f.end(o, text)
 	switch {
 	case errors.Is(err, errForever):

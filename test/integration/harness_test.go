@@ -169,7 +169,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 			trigger = v1alpha1.TriggerManual
 		}
 		outgrown := false
-		record, err := b.runner.Run(ctx, run.Request{
+		_, err := b.runner.Run(ctx, run.Request{
 			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
 			Spec:   request.Spec,
 			Memory: request.Weight, Outgrown: func() { outgrown = true },
@@ -179,9 +179,9 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		}
 		if outgrown {
 			request.Weight = 0
-			return controllers.Attempt{Record: record.Name}, &request
+			return controllers.Attempt{}, &request
 		}
-		return controllers.Attempt{Record: record.Name}, nil
+		return controllers.Attempt{}, nil
 	}, func(name string) { b.finished <- name }, b.clock)
 	b.reconciler = &controllers.CleanerReconciler{
 		Client: b.live, Journal: book, Metrics: facts, Events: b.events, Clock: b.clock,

@@ -58,8 +58,6 @@ type Result struct {
 	// Selects is true of a Service whose selector matches a Pod, or the template of one: it is used, although nothing need
 	// name it.
 	Selects bool `json:"selects,omitempty"`
-
-	read bool // whether somebody may read it through the API by its name
 }
 
 type deletion struct {
@@ -101,7 +99,6 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 		j.of.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
 		use.Live, r.Selects = true, true // what its selector matches serves through it
 	}
-	r.read = use.Read
 	r.Users = usersOf(j.Finder.Graph().Evidence(j.name), use)
 	j.searchedBy(r)
 	used := use.IsUsed()
