@@ -4,16 +4,21 @@
 package journal
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 )
 
 const (
@@ -119,7 +124,28 @@ func (b *bundle) label(secret *corev1.Secret, keys ...string) {
 
 func (b *bundle) create(ctx context.Context, part *corev1.Secret) error {
 	b.written = append(b.written, part.Name)
-	return wrap(fmt.Sprintf("writing Secret %s/%s", part.Namespace, part.Name), b.journal.create(ctx, part))
+	err := b.journal.create(ctx, part)
+	if apiserver.IsUnclear(err) { // the answer may be lost: then it is there already
+		err = b.journal.createAgain(ctx, part)
+	}
+	return wrap(fmt.Sprintf("writing Secret %s/%s", part.Namespace, part.Name), err)
+}
+
+// createAgain creates a Secret, unless it is there as it is to be. No other attempt has a Secret of this name.
+func (j *Journal) createAgain(ctx context.Context, part *corev1.Secret) error {
+	err := j.create(ctx, part)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	var stored corev1.Secret
+	if readErr := j.client.Get(ctx, client.ObjectKeyFromObject(part), &stored); readErr != nil {
+		return errors.Join(err, readErr)
+	}
+	if stored.UID == "" || !maps.EqualFunc(stored.Data, part.Data, bytes.Equal) {
+		return err
+	}
+	part.UID, part.ResourceVersion, part.CreationTimestamp = stored.UID, stored.ResourceVersion, stored.CreationTimestamp
+	return nil
 }
 
 // drop takes back what was written for a run that then touched nothing. What cannot be taken back goes away with the

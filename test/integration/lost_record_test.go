@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -50,6 +52,49 @@ func TestLostAnswerToTheCreationOfTheRecord(t *testing.T) {
 		wantRun(t, record, v1alpha1.ReasonCompleted, "1 of 1 object matched.")
 		if stored := b.stored(record); stored.Status.Phase != v1alpha1.RunCompleted || stored.Status.Attempts != attempts || lost != answers {
 			t.Errorf("after %d lost answers, the record says %+v, want %d attempts", lost, stored.Status, attempts)
+		}
+	}
+}
+
+// TestLostAnswerToTheCreationOfTheIntent does not end the run: the Secret that is there then is known for the run's own.
+// A Secret of that name with other contents is not.
+func TestLostAnswerToTheCreationOfTheIntent(t *testing.T) {
+	t.Parallel()
+	for ours, reason := range map[bool]string{true: v1alpha1.ReasonCompleted, false: v1alpha1.ReasonFailed} {
+		b := newBench(t)
+		b.configMap("old")
+		cleaner := b.cleaner(v1alpha1.ActionDelete)
+		web, err := rest.HTTPClientFor(env.Config)
+		must(t, err)
+		lost := 0
+		b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+			if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/secrets") || lost == 1 {
+				return nil, nil
+			}
+			lost++
+			response, err := web.Transport.RoundTrip(r)
+			if err != nil || response.StatusCode != http.StatusCreated {
+				t.Errorf("the API server did not do it: %v %v", response, err)
+				return nil, err
+			}
+			_ = response.Body.Close()
+			if !ours {
+				var all corev1.SecretList
+				must(t, b.user.List(r.Context(), &all, client.InNamespace(operatorNamespace)))
+				for _, secret := range all.Items {
+					if strings.HasSuffix(secret.Name, "-bundle-0") && secret.Labels[v1alpha1.CopiesLabel] == string(cleaner.UID) {
+						secret.Data = map[string][]byte{"other": []byte("x")}
+						must(t, b.user.Update(r.Context(), &secret))
+					}
+				}
+			}
+			return nil, io.ErrUnexpectedEOF
+		})
+		record := b.run(cleaner)
+		wantRun(t, record, reason)
+		left := b.names(b.namespace)
+		if gone := len(left) == 0; gone != ours || lost != 1 {
+			t.Errorf("after %d lost answers, with a Secret of the run's own: %t, %v are left", lost, ours, left)
 		}
 	}
 }
