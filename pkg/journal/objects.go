@@ -6,6 +6,8 @@ package journal
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -30,14 +32,36 @@ func EachObject(
 	if run.Status.Intent == nil {
 		return eachOther(ctx, parts, run, each)
 	}
-	n := 0
-	return eachIntent(ctx, parts, run, func(intent *Intent) error {
+	n, planned := 0, int64(0)
+	err = eachIntent(ctx, parts, run, func(intent *Intent) error {
 		if !listed[identity{intent.kind().APIVersion(), intent.Kind, intent.UID}] {
-			each(intent.became(outcomes[n]))
+			object := intent.became(outcomes[n])
+			if each(object); object.Outcome == v1alpha1.OutcomePlanned {
+				planned++
+			}
 		}
 		n++
 		return nil
 	})
+	if err == nil && run.Status.Phase.Final() && planned > mostPlanned(run) {
+		return fmt.Errorf("what became of %d objects: %w", planned-mostPlanned(run), ErrNoPart)
+	}
+	return err
+}
+
+// mostPlanned is how many objects an ended run may have left as they were planned. It wrote down what became of all
+// others.
+func mostPlanned(run *v1alpha1.CleanerRun) (n int64) {
+	tallies := Tallies(run)
+	if len(tallies) >= maxTallies { // these are not all
+		return math.MaxInt64
+	}
+	for _, tally := range tallies {
+		if tally.Outcome == v1alpha1.OutcomePlanned {
+			n += tally.Count
+		}
+	}
+	return n
 }
 
 // identity is an object as a selector selects it.

@@ -5,6 +5,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"testing"
@@ -69,6 +70,25 @@ func largeRun(t *testing.T, n int) (*v1alpha1.CleanerRun, *Parts) {
 	}
 	run.Status.Objects = []v1alpha1.ObjectOutcome{{APIVersion: "v1", Kind: "ConfigMap", UID: "uid-0", Name: "victim-0"}}
 	return run, NewParts(stored)
+}
+
+// TestEachObjectMissesOutcomes: of an ended run, what has no outcome any more is not what was only planned.
+func TestEachObjectMissesOutcomes(t *testing.T) {
+	run, parts := largeRun(t, 6000)
+	run.Status.Phase = v1alpha1.RunCompleted
+	run.Status.Tallies = []v1alpha1.ObjectTally{{APIVersion: "v1", Kind: "ConfigMap", Outcome: v1alpha1.OutcomeDeleted, Count: 5999}}
+	read := func() error { return EachObject(t.Context(), parts, run, func(v1alpha1.ObjectOutcome) {}) }
+	if err := read(); err != nil {
+		t.Fatal(err)
+	}
+	delete(parts.client.(secrets).data, partName(run, "", streamOutcomes, 1))
+	if err := read(); !errors.Is(err, ErrNoPart) {
+		t.Errorf("got %v, want that a part is missing", err)
+	}
+	run.Status.Phase = v1alpha1.RunExecuting // it is not written yet
+	if err := read(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestEachObjectKeepsNone: whoever shows a page of 100,000 objects needs no memory for the others.
