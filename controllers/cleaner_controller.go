@@ -59,13 +59,17 @@ var (
 	errBecameScan = errors.New("the Cleaner was changed to only report")
 	errPanicked   = errors.New(fault.Words)
 	errNotNow     = errors.New("too many Cleaners are being checked")
-	errBehind     = errors.New("the cache is behind")
+	// errRecordDeleted is of a run whose record somebody deleted after the attempt ended, and before it was read.
+	errRecordDeleted = errors.New("somebody deleted the CleanerRun before this status was written")
+	errBehind        = errors.New("the cache is behind")
 )
 
 // Attempt is how an attempt at a run ended. What became of the run is what its record says; its name follows from the
 // Cleaner and the time of the request.
 type Attempt struct {
-	// Err says why there is no record, or none any more. It is nil when there is one.
+	// Recorded says that there was a record when the attempt ended: the run must not begin once more if it is gone.
+	Recorded bool
+	// Err says why there is no record, or none any more.
 	Err error
 }
 

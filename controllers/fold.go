@@ -69,9 +69,12 @@ func (r *CleanerReconciler) foldAttempt(
 	}
 	round.attempt = &result.Request
 	fault := result.Value.Err
-	if result.Err != nil {
+	switch {
+	case result.Err != nil:
 		klog.FromContext(ctx).Error(result.Err, "Run panicked")
 		fault = errPanicked
+	case result.Value.Recorded && run == nil:
+		fault = errRecordDeleted
 	}
 	return r.foldRecord(ctx, cleaner, run, fault, round), nil
 }
@@ -90,6 +93,8 @@ func (r *CleanerReconciler) foldRecord(
 		r.end(cleaner, run, round)
 	case isOurs && isLeftToOther(run, r.Clock.Now()): // this operator is stopping, or another one took the run
 		round.soon = true
+	case run == nil && errors.Is(fault, errRecordDeleted): // it may have acted, and is not done twice
+		notBegun(cleaner, "What the run did is not known here, and it is not repeated: "+fault.Error())
 	case run == nil && errors.Is(fault, journal.ErrGone):
 		notBegun(cleaner, "The run was stopped: "+fault.Error())
 	case isOurs || fault == nil: // it is taken up again
@@ -250,14 +255,14 @@ func (r *CleanerReconciler) end(cleaner *v1alpha1.Cleaner, run *v1alpha1.Cleaner
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, condition, run.Status.Reason, message)
 }
 
-// isRepeated reports whether a scheduled Scan found nothing, and the status says so already of the run before it: then
-// there is nothing new to write an Event about.
+// isRepeated reports whether a scheduled Scan found nothing, and the run before it neither among as many objects: then
+// there is nothing new to write an Event about. The condition RunSucceeded is of this run already.
 func isRepeated(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) bool {
-	said := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded)
+	last := cleaner.Status.LastRun
 	return run.Spec.Trigger == v1alpha1.TriggerSchedule && run.Spec.Action == v1alpha1.ActionScan &&
-		run.Status.Phase == v1alpha1.RunCompleted && run.Status.Matched == 0 &&
-		said != nil && said.Status == metav1.ConditionTrue && said.Reason == run.Status.Reason &&
-		said.Message == v1alpha1.Truncate(run.Status.Message, maxStatusMessage)
+		run.Status.Reason == v1alpha1.ReasonCompleted && run.Status.Matched == 0 &&
+		last != nil && cleaner.Status.FailureMessage == nil && last.Action == run.Spec.Action &&
+		last.DryRun == run.Spec.DryRun && last.RunCounts == run.Status.RunCounts
 }
 
 // lastRun sums a run up for status.

@@ -51,6 +51,7 @@ func TestFold(t *testing.T) {
 		"another operator went away":   {run: ended(v1alpha1.RunExecuting, "", ""), after: time.Hour, want: "false Unknown Running: going on; active"},
 		"it left no word":              {want: "false Unknown Running: going on; active"},
 		"its record was deleted":       {fault: fmt.Errorf("writing: %w", journal.ErrGone), want: "true False Failed: The run was stopped: writing: the CleanerRun was deleted while the run went on, and with it what it had written down; failure: The run was stopped: writing: the CleanerRun was deleted while the run went on, and with it what it had written down"},
+		"its record was deleted later": {fault: errRecordDeleted, want: "true False Failed: What the run did is not known here, and it is not repeated: somebody deleted the CleanerRun before this status was written; failure: What the run did is not known here, and it is not repeated: somebody deleted the CleanerRun before this status was written"},
 		"its record was not written":   {fault: refused, want: "true False RecordNotWritten: The run could not begin, nothing was touched: the quota is used up; active; failure: The run could not begin, nothing was touched: the quota is used up; soon; RecordNotWritten"},
 		"nor in time":                  {fault: refused, after: time.Hour, want: "true False Failed: The run could not begin, nothing was touched: the quota is used up; failure: The run could not begin, nothing was touched: the quota is used up; missed"},
 		"another controller is there":  {fault: refused, foreign: "k8s-cleaner", want: "true False Failed: The run of 2027-01-15T08:00:00Z did not begin, because another controller wrote the Cleaner's status.; failure: The run of 2027-01-15T08:00:00Z did not begin, because another controller wrote the Cleaner's status."},
@@ -104,21 +105,23 @@ func TestRepeatedRuns(t *testing.T) {
 		want   bool
 	}{
 		"the same again":        {want: true},
-		"the first run":         {before: func(c *v1alpha1.Cleaner) { c.Status.Conditions = nil }},
+		"the first run":         {before: func(c *v1alpha1.Cleaner) { c.Status.LastRun = nil }},
 		"it found something":    {run: func(r *v1alpha1.CleanerRun) { r.Status.Matched = 1 }},
 		"somebody asked for it": {run: func(r *v1alpha1.CleanerRun) { r.Spec.Trigger = v1alpha1.TriggerManual }},
 		"it may delete":         {run: func(r *v1alpha1.CleanerRun) { r.Spec.Action = v1alpha1.ActionDelete }},
-		"it looked at others":   {run: func(r *v1alpha1.CleanerRun) { r.Status.Message = "0 of 6" }},
-		"it failed":             {run: func(r *v1alpha1.CleanerRun) { r.Status.Phase = v1alpha1.RunFailed }},
-		"the one before failed": {before: func(c *v1alpha1.Cleaner) {
-			setCondition(c, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonCompleted, "0 of 5")
+		"it looked at others":   {run: func(r *v1alpha1.CleanerRun) { r.Status.Considered = 6 }},
+		"it failed": {run: func(r *v1alpha1.CleanerRun) {
+			r.Status.Phase, r.Status.Reason = v1alpha1.RunFailed, v1alpha1.ReasonViewIncomplete
 		}},
+		"the one before failed":  {before: func(c *v1alpha1.Cleaner) { c.Status.FailureMessage = ptr.To("0 of 5") }},
+		"the one before deleted": {before: func(c *v1alpha1.Cleaner) { c.Status.LastRun.Action = v1alpha1.ActionDelete }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cleaner, run := &v1alpha1.Cleaner{}, &v1alpha1.CleanerRun{}
-			setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionTrue, v1alpha1.ReasonCompleted, "0 of 5")
-			run.Spec.Trigger, run.Spec.Action = v1alpha1.TriggerSchedule, v1alpha1.ActionScan
+			cleaner.Status.LastRun = &v1alpha1.LastRun{Action: v1alpha1.ActionScan, RunCounts: v1alpha1.RunCounts{Considered: 5}}
+			setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning, "going on") // as in each run
+			run.Status.Considered, run.Spec.Trigger, run.Spec.Action = 5, v1alpha1.TriggerSchedule, v1alpha1.ActionScan
 			run.Status.Phase, run.Status.Reason, run.Status.Message = v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "0 of 5"
 			if test.before != nil {
 				test.before(cleaner)

@@ -117,6 +117,6 @@ func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory,
 			request.Weight, request.Lane = memory.outgrown(record, request.Weight), executor.LaneSlow
 			again = &request
 		}
-		return controllers.Attempt{}, again
+		return controllers.Attempt{Recorded: true}, again
 	}
 }

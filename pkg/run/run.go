@@ -62,7 +62,8 @@ type Request struct {
 }
 
 // Run carries out one run and returns its record, or the error for which it has none: then nothing was read or touched.
-// The record has ended, unless the operator stops, another operator has the run, or the end could not be written.
+// The record has ended, unless the operator stops, another operator has the run, or the end could not be written. With
+// both, somebody deleted the record while the run went on: the error is journal.ErrGone.
 func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun, err error) {
 	ctx, traced := progress.TraceRun(transport.ForCleaner(ctx, request.Cleaner), request.Cleaner, request.Trigger)
 	defer func() { traced(record) }()

@@ -179,9 +179,9 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		}
 		if outgrown {
 			request.Weight = 0
-			return controllers.Attempt{}, &request
+			return controllers.Attempt{Recorded: true}, &request
 		}
-		return controllers.Attempt{}, nil
+		return controllers.Attempt{Recorded: true}, nil
 	}, func(name string) { b.finished <- name }, b.clock)
 	b.reconciler = &controllers.CleanerReconciler{
 		Client: b.live, Journal: book, Metrics: facts, Events: b.events, Clock: b.clock,

@@ -152,6 +152,28 @@ func TestRunWhoseRecordIsDeletedStops(t *testing.T) {
 	}
 }
 
+// TestRunWhoseRecordIsDeletedBeforeItIsRead: the run has ended, and is not done twice.
+func TestRunWhoseRecordIsDeletedBeforeItIsRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old")
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	l.startExecutor()
+	l.at(l.first())
+	l.waitFinished(l.now)
+	record := l.records()[0]
+	wantRun(t, &record, v1alpha1.ReasonCompleted, "1 deleted")
+	must(t, b.user.Delete(t.Context(), &record))
+	b.configMap("fresh")
+	for range 3 {
+		b.clock.SetTime(b.clock.Now().Add(time.Minute))
+		l.step()
+	}
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "it is not repeated")
+	l.wantActive(time.Time{})
+	b.wantNames("fresh")
+}
+
 // TestSweepWithTheRightsOfTheOperatorAlone: what Cleaners may touch is not among them.
 func TestSweepWithTheRightsOfTheOperatorAlone(t *testing.T) {
 	config := deployed(t)
