@@ -106,7 +106,8 @@ func claimOf(volume object.JSON) graph.Name {
 // judgeVolume finds a volume that no claim waits for: one that is to be claimed again is Released until somebody clears
 // its claimRef.
 func (f *Finder) judgeVolume(found Finding, claim graph.Name) *Finding {
-	if f.awaited[found.Name] {
+	volume := graph.Name{GroupKind: volumes, Name: found.Name}
+	if f.awaited[found.Name] || len(f.workloadsOf(volume)) > 0 { // a template of claims may ask for it
 		return nil
 	}
 	found.Unknown = f.unreadAnywhere(claimants...)
@@ -126,9 +127,10 @@ func (f *Finder) judgeVolume(found Finding, claim graph.Name) *Finding {
 	return &found
 }
 
-// workloadsOf are the Pods and what makes Pods that use a claim. A snapshot, too, may name one that is gone.
-func (f *Finder) workloadsOf(claim graph.Name) []graph.User {
-	users := f.graph.Use(claim).Users
+// workloadsOf are the Pods and what makes Pods that name a claim or a volume. A snapshot, too, may name a claim that is
+// gone.
+func (f *Finder) workloadsOf(name graph.Name) []graph.User {
+	users := f.graph.Use(name).Users
 	if len(users) == 0 {
 		return nil
 	}

@@ -46,12 +46,12 @@ func (f *Finder) readTexts(o *object.Parts) {
 	}
 	var dashed []place
 	for key, text := range o.At("data").Fields() {
-		graph.EachName(o.Namespace, text, func(namespace string, word []byte) {
+		graph.EachName(o.Namespace, text, func(namespace string, word []byte, isWhole bool) {
 			if !f.words[string(word)] {
 				return
 			}
-			f.foundIn(namespace, word, key, o)
-			f.foundIn("", word, key, o) // what is cluster-scoped is meant in any namespace
+			f.foundIn(namespace, word, isWhole, key, o)
+			f.foundIn("", word, isWhole, key, o) // what is cluster-scoped is meant in any namespace
 			if bytes.IndexByte(word, '-') >= 0 {
 				dashed = append(dashed, place{word, key})
 			}
@@ -62,7 +62,7 @@ func (f *Finder) readTexts(o *object.Parts) {
 	}
 	for _, namespace := range elsewhere {
 		for _, at := range dashed {
-			f.foundIn(namespace, at.word, at.key, o)
+			f.foundIn(namespace, at.word, false, at.key, o)
 		}
 	}
 }
@@ -73,11 +73,12 @@ func (f *Finder) hasCandidates(word string) bool {
 }
 
 // foundIn takes note of where a word stands that is the name of a candidate of the namespace. ConfigMaps have names
-// such as "config": those count with a dash, or with their namespace, and not in their own data.
-func (f *Finder) foundIn(namespace string, word []byte, key object.Key, in *object.Parts) {
+// such as "config": those count with a dash, or with their namespace, and not in their own data. isWhole says that the
+// namespace stands before the word.
+func (f *Finder) foundIn(namespace string, word []byte, isWhole bool, key object.Key, in *object.Parts) {
 	f.foundAmong(f.sought[namespace], word, key, in)
 	isOwn := namespace == in.Namespace && string(word) == in.Name
-	if !isOwn && (namespace != in.Namespace || bytes.IndexByte(word, '-') >= 0) {
+	if !isOwn && (isWhole || namespace != in.Namespace || bytes.IndexByte(word, '-') >= 0) {
 		f.foundAmong(f.soughtMaps[namespace], word, key, in)
 	}
 }

@@ -102,10 +102,17 @@ func isInNeither(r rune) bool {
 }
 
 // EachName visits the words of the JSON string that the text begins with that could be names of objects of the
-// namespace. With a word and a slash before it, a word may also be a name in another namespace.
-func EachName(namespace string, text object.JSON, visit func(namespace string, word []byte)) {
-	eachName(namespace, text, func(namespace string, word []byte) {
-		visit(strings.TrimSuffix(namespace, shortName), word)
+// namespace. With a word and a slash before it, a word may also be a name in another namespace: isWhole says that the
+// namespace stands so before it.
+func EachName(namespace string, text object.JSON, visit func(namespace string, word []byte, isWhole bool)) {
+	eachToken(text, &tokenParts, func(before, word []byte) {
+		if bytes.ContainsFunc(word, isCapital) {
+			return
+		}
+		visitName(namespace, string(before), word, func(namespace string, word []byte) {
+			namespace = strings.TrimSuffix(namespace, shortName)
+			visit(namespace, word, len(before) > 0 && namespace == string(before))
+		})
 	})
 }
 
