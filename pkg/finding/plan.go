@@ -23,6 +23,8 @@ type needs struct {
 	everywhere map[schema.GroupKind]bool
 	// selective are kinds whose rows select Pods.
 	selective map[schema.GroupKind]bool
+	// custom are the kinds of custom resources, which may select objects by their labels.
+	custom map[schema.GroupKind]bool
 }
 
 func (f *Finder) needs() needs {
@@ -31,6 +33,10 @@ func (f *Finder) needs() needs {
 		map[schema.GroupKind]bool{},
 		map[schema.GroupKind]bool{},
 		map[schema.GroupKind]bool{},
+		map[schema.GroupKind]bool{},
+	}
+	for _, kind := range f.Table.CustomKinds() {
+		n.custom[kind] = true
 	}
 	n.everywhere[cronJobs] = slices.ContainsFunc(f.rows, (*row).readsCommands)
 	n.reads[namespaces] = f.readsMesh()
@@ -173,7 +179,7 @@ func (n needs) rank(l List) int {
 		return 4
 	case n.selective[l.Kind.GroupKind()], graph.ChoosesByLabels(l.Kind.GroupKind()), l.Kind.GroupKind() == nodes:
 		return 0
-	case l.Kind.GroupKind() == pods:
+	case l.Kind.GroupKind() == pods, l.source && n.custom[l.Kind.GroupKind()]:
 		return 1
 	case l.source:
 		return 2

@@ -25,7 +25,7 @@ type Use struct {
 	// Read is true when somebody may read it by its name, through the API, or names what only a pattern gives. A user that
 	// is idle counts, too: what this object is does not depend on which of the two is judged first.
 	Read bool
-	// Hinted is true when something is for all objects of the kind, and so for this one.
+	// Hinted is true when something may choose it: by its labels, or as one of all objects of its kind.
 	Hinted bool
 	Users  []User
 }

@@ -34,6 +34,7 @@ type Graph struct {
 	patterns     map[schema.GroupKind][]*target
 	aggregations aggregations
 	parameters   parameters
+	inCustom     customSelectors
 	mentions     mentions
 	annotations  mentions
 	given        given
@@ -80,6 +81,7 @@ func (g *Graph) Saw(o object.Object) {
 		g.see(groupName(name.Namespace, name.Group))
 	}
 	g.choose(o)
+	g.selectedBy(o)
 }
 
 func (g *Graph) see(name Name) {
@@ -139,6 +141,7 @@ func (g *Graph) Add(o *object.Parts) {
 	var others []string
 	if s := g.table.sources[o.Kind.GroupKind()]; s != nil && s.isCustom {
 		g.addGiven(o.Object)
+		g.bytes += g.inCustom.add(o)
 		others = otherNamespaces(o)
 	}
 	id := int32(-1)
