@@ -83,8 +83,11 @@ func Dependents(kind schema.GroupKind, options *v1alpha1.DeleteOptions) []schema
 }
 
 // orphans reports whether a Delete leaves what an object of the kind owns. Without a policy the API server does so for
-// two kinds, for the sake of old clients.
+// two kinds, for the sake of old clients. The Pods of a Node go with it, whatever the policy.
 func orphans(kind schema.GroupKind, options *v1alpha1.DeleteOptions) bool {
+	if kind == (schema.GroupKind{Kind: "Node"}) {
+		return false
+	}
 	if options != nil && options.PropagationPolicy != nil {
 		return *options.PropagationPolicy == metav1.DeletePropagationOrphan
 	}

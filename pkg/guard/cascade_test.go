@@ -59,6 +59,8 @@ func TestCascadeLooksOnlyWhereItMust(t *testing.T) {
 		"a custom resource of a like group":    {member("gateway.networking.k8s.io", "Gateway", "shop", "a"), nil, everything},
 		"a custom resource, orphaning":         {member("example.com", "App", "shop", "a"), orphan, ""},
 		"a Namespace":                          {member("", "Namespace", "", "shop"), nil, ""},
+		"a Node":                               {member("", "Node", "", "a"), nil, everything},
+		"a Node, orphaning":                    {member("", "Node", "", "a"), orphan, everything},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
