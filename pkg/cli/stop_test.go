@@ -322,7 +322,12 @@ func TestStopIsTold(t *testing.T) {
 	o.status(func(c *v1alpha1.Cleaner) {
 		c.Status.Action, c.Status.DryRunReason, c.Status.ObservedGeneration = v1alpha1.ActionScan, "all acting is stopped (incident 7)", c.Generation
 	})
-	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because all acting is stopped (incident 7)\n"+
+	// Acting may be resumed before the run begins.
+	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitError, "", "cleaner \"unused-NS\" deletes what matches now; it has not run yet, so how much that is, is not known: kubectl cleaner preview unused-NS counts it\n"+
+		"note: at present it only reports, because all acting is stopped (incident 7)\nGo on? [y/N] \n"+
+		"error: no run was asked for: nobody confirmed it\n"+
+		"hint: where there is nobody to ask, give --yes; kubectl cleaner preview unused-NS shows what it would do   [E-RUN-008]\n")
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes"), codes.ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because all acting is stopped (incident 7)\n"+
 		"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 	const none = "note: there are no runs\n"
 	const waits = "note: a run of Cleaner unused-NS was asked for and has not begun; to take it back: kubectl cleaner cancel unused-NS\n"

@@ -144,16 +144,20 @@ func (o *options) ready(cleaner *v1alpha1.Cleaner) error {
 	)
 }
 
-// confirm asks before a run that deletes or changes objects.
+// confirm asks before a run that deletes or changes objects. It asks also when the operator said that it only reports:
+// that may change before the run begins.
 func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
 	does := map[v1alpha1.Action]string{
 		v1alpha1.ActionDelete:    "deletes",
 		v1alpha1.ActionTransform: "changes",
 	}[cleaner.EffectiveAction()]
-	if o.yes || does == "" || onlyReports(cleaner) || cleaner.NeedsApproval() { // who approves a plan is asked then
+	if o.yes || does == "" || cleaner.NeedsApproval() { // who approves a plan is asked then
 		return nil
 	}
 	fmt.Fprintf(o.ErrOut, "cleaner %q %s what matches now%s\n", cleaner.Name, does, o.lastMatches(cleaner))
+	if onlyReports(cleaner) {
+		o.Note("at present it only reports, because %s", whyOnlyReports(cleaner))
+	}
 	if cleaner.IsSuspended() {
 		o.Note("it is suspended, and runs all the same: once, now")
 	}
@@ -187,6 +191,11 @@ func (o *options) lastMatches(cleaner *v1alpha1.Cleaner) string {
 	return text
 }
 
+// whyOnlyReports is what the operator said of it.
+func whyOnlyReports(cleaner *v1alpha1.Cleaner) string {
+	return cmp.Or(terminal.OneLine(cleaner.Status.DryRunReason), v1alpha1.DryRunByFlag)
+}
+
 // onlyReports reports whether the operator said that this version of the Cleaner only reports now, whatever its action.
 func onlyReports(cleaner *v1alpha1.Cleaner) bool {
 	return cleaner.Status.Action == v1alpha1.ActionScan && cleaner.EffectiveAction() != v1alpha1.ActionScan &&
@@ -203,10 +212,7 @@ func (o *options) reportAsked(cleaner *v1alpha1.Cleaner) {
 		does = "it touches nothing, and makes a plan that waits for approval: " + terminal.Program + " approve " + cleaner.Name
 	}
 	if onlyReports(cleaner) {
-		does = "it only reports what matches, because " + cmp.Or(
-			terminal.OneLine(cleaner.Status.DryRunReason),
-			v1alpha1.DryRunByFlag,
-		)
+		does = "it only reports what matches, because " + whyOnlyReports(cleaner)
 	}
 	fmt.Fprintf(o.ErrOut, "asked for a run of cleaner %q; %s\n", cleaner.Name, does)
 	if active := cleaner.Status.ActiveRun; active != nil {
