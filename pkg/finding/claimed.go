@@ -10,9 +10,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// shortestPart is how long the name of a custom resource must be to be looked for in names of claims. A word such as
-// "db" is in many.
-const shortestPart = 3
+// shortestPart is how long the name of a custom resource must be to be looked for in names of claims. A single letter
+// is in many.
+const shortestPart = 2
 
 // valuesOf are the values of an object's labels.
 func valuesOf(o *object.Parts) (values []string) {
@@ -38,13 +38,34 @@ func (f *Finder) claimedAgain(c *candidate) string {
 			if !isPart(c.name, i, j) {
 				continue
 			}
-			if maker, is := f.graph.Custom(c.namespace, c.name[i:j]); is {
+			maker, is := f.graph.Custom(c.namespace, c.name[i:j])
+			if !is {
+				maker, is = f.graph.ClusterCustom(c.name[i:j])
+			}
+			if is {
 				return maker.String() + ", whose name is a part of its name, may use it again"
 			}
 		}
 	}
 	if unread := slices.DeleteFunc(f.unreadOf(f.Table.CustomKinds()...), f.isElsewhere); len(unread) > 0 {
 		return "a " + unread[0].Kind.String() + " may use it again, and these could not be read"
+	}
+	return ""
+}
+
+// madeOfName says which custom resource a ConfigMap or a Secret may be for by its name, as orders-password is for the
+// Database orders: a controller may put the name together, and then it stands nowhere. Empty when there is none.
+func (f *Finder) madeOfName(c *candidate) string {
+	if !c.row.isReadable() {
+		return ""
+	}
+	for i := shortestPart; i < len(c.name); i++ {
+		if c.name[i] != '-' && c.name[i] != '.' {
+			continue
+		}
+		if maker, is := f.graph.Undescribed(c.namespace, c.name[:i]); is {
+			return maker.String() + ", with whose name its name begins, may read it"
+		}
 	}
 	return ""
 }

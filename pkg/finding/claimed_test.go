@@ -19,7 +19,7 @@ var claimedScenarios = map[string]scenario{
 			of("v1 PersistentVolumeClaim shop/data-main-db-0", ""), of("v1 PersistentVolumeClaim shop/main-db", ""), of("v1 PersistentVolumeClaim shop/tidmain-data", ""),
 			of("v1 PersistentVolumeClaim shop/data-tidmain2-0", ""), of("v1 PersistentVolumeClaim shop/ab-data", ""), of("v1 PersistentVolumeClaim team/data-main-db-0", "")),
 		want: `
-PersistentVolumeClaim shop/ab-data Unused
+PersistentVolumeClaim shop/ab-data Unused weak
 PersistentVolumeClaim shop/by-short Unused weak
 PersistentVolumeClaim shop/data-main-db-0 Unused weak
 PersistentVolumeClaim shop/data-tidmain2-0 Unused

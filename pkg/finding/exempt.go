@@ -46,6 +46,9 @@ func exemption(r *row, o *object.Parts) string {
 	if why := stock(o); why != "" {
 		return why
 	}
+	if isHook(o) {
+		return "it is a hook, which Helm or Argo CD makes and deletes by its own rules"
+	}
 	if why := readByLabel(o); why != "" && !isReported(o) {
 		return why
 	}

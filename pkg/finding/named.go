@@ -66,8 +66,13 @@ var cloudIdentities = []string{
 	"pod-identity.alibabacloud.com/role-name",
 }
 
+// hasIdentity reports whether an account has an identity outside the cluster.
+func hasIdentity(account *object.Parts) bool {
+	return slices.ContainsFunc(cloudIdentities, func(mark string) bool { return annotation(account, mark) != "" })
+}
+
 func lookAccount(f *Finder, o *object.Parts) *candidate {
-	if slices.ContainsFunc(cloudIdentities, func(mark string) bool { return annotation(o, mark) != "" }) {
+	if hasIdentity(o) {
 		return nil
 	}
 	c := lookUnlessLive(f, o)

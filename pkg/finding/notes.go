@@ -240,7 +240,7 @@ func (f *Finder) isInEach(o *object.Parts) bool {
 			_, openShift := f.served[schema.GroupKind{Group: "project.openshift.io", Kind: "Project"}]
 			return openShift
 		}
-		return o.Name == "default"
+		return o.Name == "default" && !hasIdentity(o)
 	case configMaps:
 		return slices.Contains([]string{"kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert"}, o.Name)
 	}

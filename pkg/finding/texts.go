@@ -20,15 +20,17 @@ import (
 // use them.
 type texts struct {
 	// sought are the names of candidates, by namespace, with where they stand: "data[config.toml] of ConfigMap
-	// ci/runner". Empty for those that stand in no text. Nil before the first text. Those of ConfigMaps are apart.
-	sought, soughtMaps map[string]map[string]string
+	// ci/runner". Empty for those that stand in no text. Nil before the first text. Apart are those that are often
+	// common words: of ConfigMaps and roles.
+	sought, soughtWords map[string]map[string]string
 	// words are all these names and namespaces: most words of a text are none of them.
 	words map[string]bool
 }
 
 // inTexts are the kinds whose names are looked for.
 var inTexts = []schema.GroupKind{
-	configMaps, claims, accounts, secrets, storageClasses, priorityClasses, runtimeClasses, ingressClasses,
+	configMaps, claims, accounts, secrets, storageClasses, priorityClasses, runtimeClasses, ingressClasses, roles,
+	clusterRoles,
 }
 
 func (r *row) mayStandInTexts() bool { return r.named && slices.Contains(inTexts, r.kind) }
@@ -69,17 +71,17 @@ func (f *Finder) readTexts(o *object.Parts) {
 
 // hasCandidates reports whether a word is a namespace with candidates.
 func (f *Finder) hasCandidates(word string) bool {
-	return f.sought[word] != nil || f.soughtMaps[word] != nil
+	return f.sought[word] != nil || f.soughtWords[word] != nil
 }
 
-// foundIn takes note of where a word stands that is the name of a candidate of the namespace. ConfigMaps have names
-// such as "config": those count with a dash, or with their namespace, and not in their own data. isWhole says that the
+// foundIn takes note of where a word stands that is the name of a candidate of the namespace. ConfigMaps and roles
+// have names such as "config": those count with a dash, or with their namespace, and not in their own data. isWhole says that the
 // namespace stands before the word.
 func (f *Finder) foundIn(namespace string, word []byte, isWhole bool, key object.Key, in *object.Parts) {
 	f.foundAmong(f.sought[namespace], word, key, in)
 	isOwn := namespace == in.Namespace && string(word) == in.Name
-	if !isOwn && (isWhole || namespace != in.Namespace || bytes.IndexByte(word, '-') >= 0) {
-		f.foundAmong(f.soughtMaps[namespace], word, key, in)
+	if !isOwn && (isWhole || namespace != "" && namespace != in.Namespace || bytes.IndexByte(word, '-') >= 0) {
+		f.foundAmong(f.soughtWords[namespace], word, key, in)
 	}
 }
 
@@ -92,7 +94,7 @@ func (f *Finder) foundAmong(names map[string]string, word []byte, key object.Key
 
 // seek takes the names of the candidates that have passed.
 func (f *Finder) seek() {
-	f.sought, f.soughtMaps = map[string]map[string]string{}, map[string]map[string]string{}
+	f.sought, f.soughtWords = map[string]map[string]string{}, map[string]map[string]string{}
 	f.words = map[string]bool{}
 	for _, candidates := range f.candidates {
 		for _, c := range candidates {
@@ -111,8 +113,8 @@ func (f *Finder) seek() {
 }
 
 func (f *Finder) soughtFor(r *row) map[string]map[string]string {
-	if r.kind == configMaps {
-		return f.soughtMaps
+	if slices.Contains([]schema.GroupKind{configMaps, roles, clusterRoles}, r.kind) {
+		return f.soughtWords
 	}
 	return f.sought
 }

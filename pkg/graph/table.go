@@ -35,6 +35,8 @@ type source struct {
 	body bool
 	// isCustom is true for custom resources: any string of them may be a name. hasText is true for what gives Pods texts.
 	isCustom, hasText bool
+	// isDescribed is true when somebody described what it names, and not only its schema.
+	isDescribed bool
 	// elsewhere are the kinds of which it may name objects of other namespaces.
 	elsewhere map[schema.GroupKind]bool
 }
@@ -122,6 +124,7 @@ func expand(s Source, parts map[string][]Reference) []Reference {
 func (t *Table) add(s Source, parts map[string][]Reference) error {
 	kind := schema.ParseGroupKind(s.Kind)
 	of := t.source(kind)
+	of.isDescribed = of.isDescribed || s.Strength != Learned
 	var errs []error
 	fail := func(what string, err error) {
 		if err != nil {

@@ -4,8 +4,11 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
@@ -61,11 +64,22 @@ func (t *trial) adaptNamespace(o *tested) bool {
 	if o.Namespace != "" || !dump.KindOf(o.Kind.GroupVersionKind).Namespaced {
 		return false
 	}
-	o.Anywhere = true
+	o.Anywhere, o.Namespace = true, t.findingNamespace()
 	return slices.ContainsFunc(
 		t.selectorsFor(o),
 		func(s v1alpha1.ResourceSelector) bool { return s.Namespace != "" || s.NamespaceSelector != "" },
 	)
+}
+
+// findingNamespace is where objects without a namespace are while findings are looked for: whether something uses an
+// object depends on its namespace. Empty for a Cleaner without findings, whose scripts see what the file says.
+func (t *trial) findingNamespace() string {
+	for _, s := range t.Cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		if s.Finding != nil {
+			return cmp.Or(s.Namespace, metav1.NamespaceDefault)
+		}
+	}
+	return ""
 }
 
 func (t *trial) note(o *tested, message string) {
