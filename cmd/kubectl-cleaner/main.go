@@ -12,7 +12,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -34,6 +36,7 @@ func main() {
 }
 
 func start(args []string) int {
+	log.SetLogger(logr.Discard()) // libraries would print a stack trace else
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
