@@ -88,21 +88,32 @@ func (r *CleanerReconciler) foldRecord(
 	fault error,
 	round *round,
 ) (done bool) {
+	gone := goneWords(run, fault)
 	switch isOurs := run != nil && run.Spec.CleanerUID == cleaner.UID; {
 	case isOurs && run.Status.Phase.Final():
 		r.end(cleaner, run, round)
 	case isOurs && isLeftToOther(run, r.Clock.Now()): // this operator is stopping, or another one took the run
 		round.soon = true
-	case run == nil && errors.Is(fault, errRecordDeleted): // it may have acted, and is not done twice
-		notBegun(cleaner, "What the run did is not known here, and it is not repeated: "+fault.Error())
-	case run == nil && errors.Is(fault, journal.ErrGone):
-		notBegun(cleaner, "The run was stopped: "+fault.Error())
+	case gone != "": // it may have acted, and is not done twice
+		notBegun(cleaner, gone)
 	case isOurs || fault == nil: // it is taken up again
 		return false
 	default:
 		r.notRecorded(ctx, cleaner, fault, round)
 	}
 	return true
+}
+
+// goneWords say of a run whose record somebody deleted what is known of it. They are empty of any other.
+func goneWords(run *v1alpha1.CleanerRun, fault error) string {
+	switch {
+	case run != nil:
+	case errors.Is(fault, errRecordDeleted):
+		return "What the run did is not known here, and it is not repeated: " + fault.Error()
+	case errors.Is(fault, journal.ErrGone):
+		return "The run was stopped: " + fault.Error()
+	}
+	return ""
 }
 
 // notRecorded is of a run that could not begin. It is tried again, unless it is too late for that.

@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -40,19 +41,20 @@ func exemption(r *row, o *object.Parts) string {
 	case r.ofStock:
 		return ""
 	}
-	if why := kept(o); why != "" {
+	if why := cmp.Or(kept(o), stock(o), hook(o)); why != "" {
 		return why
-	}
-	if why := stock(o); why != "" {
-		return why
-	}
-	if isHook(o) {
-		return "it is a hook, which Helm or Argo CD makes and deletes by its own rules"
 	}
 	if why := readByLabel(o); why != "" && !isReported(o) {
 		return why
 	}
 	return ""
+}
+
+func hook(o *object.Parts) string {
+	if !isHook(o) {
+		return ""
+	}
+	return "it is a hook, which Helm or Argo CD makes and deletes by its own rules"
 }
 
 // isOwned reports whether another object owns this one. It exists, or the API server would collect this one.

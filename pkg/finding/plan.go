@@ -35,9 +35,7 @@ func (f *Finder) needs() needs {
 		map[schema.GroupKind]bool{},
 		map[schema.GroupKind]bool{},
 	}
-	for _, kind := range f.Table.CustomKinds() {
-		n.custom[kind] = true
-	}
+	n.add(n.custom, f.Table.CustomKinds(), false)
 	n.everywhere[cronJobs] = slices.ContainsFunc(f.rows, (*row).readsCommands)
 	n.reads[namespaces] = f.readsMesh()
 	f.needWatched(n)

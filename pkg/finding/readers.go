@@ -217,5 +217,7 @@ func (f *Finder) whyWeak(c *candidate) string {
 	case c.row.pods:
 		return cmp.Or(f.lacks(name), f.inMesh(c))
 	}
-	return cmp.Or(f.inText(c), f.ofUnusualType(c), f.sidecarOf(c), f.readerOf(c), f.claimedAgain(c), f.madeOfName(c), f.makerOf(c))
+	return cmp.Or(
+		f.inText(c), f.ofUnusualType(c), f.sidecarOf(c), f.readerOf(c), f.claimedAgain(c), f.madeOfName(c), f.makerOf(c),
+	)
 }

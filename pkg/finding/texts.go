@@ -75,8 +75,8 @@ func (f *Finder) hasCandidates(word string) bool {
 }
 
 // foundIn takes note of where a word stands that is the name of a candidate of the namespace. ConfigMaps and roles
-// have names such as "config": those count with a dash, or with their namespace, and not in their own data. isWhole says that the
-// namespace stands before the word.
+// have names such as "config": those count with a dash, or with their namespace, and not in their own data. isWhole
+// says that the namespace stands before the word.
 func (f *Finder) foundIn(namespace string, word []byte, isWhole bool, key object.Key, in *object.Parts) {
 	f.foundAmong(f.sought[namespace], word, key, in)
 	isOwn := namespace == in.Namespace && string(word) == in.Name

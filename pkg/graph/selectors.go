@@ -22,8 +22,8 @@ const maxSelectors = 20_000
 // selectable are the kinds that custom resources choose by labels to read, copy or keep them.
 var selectable = []schema.GroupKind{configMapKind, secretKind, claimKind}
 
-// customSelectors are the label selectors that stand in custom resources. Of what kind the objects are that one selects, only
-// its controller knows: it may be those that are looked at.
+// customSelectors are the label selectors that stand in custom resources. Of what kind the objects are that one
+// selects, only its controller knows: it may be those that are looked at.
 type customSelectors struct {
 	// byLabel has each selector once, by a label that it asks for: "key=value", or the key where several values will do.
 	byLabel map[string][]selecting
@@ -126,8 +126,8 @@ func (g *Graph) selectedBy(o object.Object) {
 
 // othersSelected are groups whose custom resources select Pods, Services, hosts or resources of their own group.
 var othersSelected = []string{
-	"chaos-mesh.org", "cilium.io", "constraints.gatekeeper.sh", "crd.projectcalico.org", "kuma.io", "monitoring.coreos.com",
-	"monitoring.rhobs", "operator.victoriametrics.com", "policy.linkerd.io", "projectcalico.org",
+	"chaos-mesh.org", "cilium.io", "constraints.gatekeeper.sh", "crd.projectcalico.org", "kuma.io",
+	"monitoring.coreos.com", "monitoring.rhobs", "operator.victoriametrics.com", "policy.linkerd.io", "projectcalico.org",
 }
 
 func selectsOthers(group string) bool {
@@ -142,120 +142,4 @@ func mayHaveSelector(raw []byte) bool {
 		}
 	}
 	return false
-}
-
-// eachSelector yields what the label selectors in a value ask for, with their paths. name is that of the field in which
-// the value stands.
-func eachSelector(path, name string, value object.JSON, depth int, each func(string, []labels.Requirement)) {
-	if depth > maxDepth {
-		return
-	}
-	if r := requirementsOf(name, value); len(r) > 0 {
-		each(path, r)
-		return
-	}
-	for element := range value.Elements() {
-		eachSelector(path+"[]", name, element, depth+1, each)
-	}
-	isWorkload := value.At("template", "metadata").Type() == object.Map
-	for key, field := range value.Fields() {
-		name := key.String()
-		if isAboutOthers(name) || isWorkload && name == "selector" {
-			continue
-		}
-		eachSelector(join(path, name), name, field, depth+1, each)
-	}
-}
-
-// othersIn are words in the names of fields that select Pods, hosts and the like.
-var othersIn = []string{
-	"cluster", "deployment", "endpoint", "gateway", "ingress", "machine", "monitor", "namespace", "node", "pod", "route",
-	"rule", "service", "workload",
-}
-
-// isAboutOthers reports whether a field has selectors of other kinds than those that are looked at: those of Pods, and
-// those by which a policy says whose requests it judges.
-func isAboutOthers(name string) bool {
-	name = strings.ToLower(name)
-	if isSelectorName(name) && slices.ContainsFunc(othersIn, func(w string) bool { return strings.Contains(name, w) }) {
-		return true
-	}
-	return strings.Contains(name, "affinity") || strings.Contains(name, "endpoints") || name == "clusters" ||
-		name == "topologyspreadconstraints" || strings.HasPrefix(name, "volumeclaimtemplate") ||
-		name == "match" || name == "exclude" || name == "matchconstraints" || name == "matchresources"
-}
-
-func isSelectorName(lower string) bool {
-	return strings.HasSuffix(lower, "selector") || strings.HasSuffix(lower, "selectors")
-}
-
-// requirementsOf is what a value asks for that is a label selector in one of the forms of custom resources: that of
-// Kubernetes, a map of labels or a text in a field that is called so, and a list of labels with operators.
-func requirementsOf(name string, value object.JSON) (r []labels.Requirement) {
-	lower := strings.ToLower(name)
-	switch value.Type() {
-	case object.Map:
-		r = append(ofLabels(value.Field("matchLabels")), ofExpressions(value.Field("matchExpressions"))...)
-		if len(r) == 0 && isSelectorName(lower) {
-			r = ofLabels(value)
-		}
-	case object.List:
-		if lower == "labelfilters" || lower == "labels" {
-			r = ofExpressions(value)
-		}
-	case object.String:
-		if text := value.Text(); isSelectorName(lower) && len(text) <= 4096 {
-			if selector, err := labels.Parse(text); err == nil && strings.ContainsAny(text, "=,( ") {
-				r, _ = selector.Requirements()
-			}
-		}
-	}
-	return r
-}
-
-// ofLabels are the requirements of a map of labels. It is empty when the map has anything else.
-func ofLabels(value object.JSON) (r []labels.Requirement) {
-	for key, field := range value.Fields() {
-		if field.Type() != object.String {
-			return nil
-		}
-		r = appendRequirement(r, key.String(), operators.Equals, field.Text())
-	}
-	return r
-}
-
-// ofExpressions are the requirements of a list of labels with operators: matchExpressions, or what some projects have
-// instead.
-func ofExpressions(value object.JSON) (r []labels.Requirement) {
-	for e := range value.Elements() {
-		var values []string
-		for v := range e.Field("values").Elements() {
-			values = append(values, v.Text())
-		}
-		if single := e.Field("value"); single.Type() == object.String {
-			values = append(values, single.Text())
-		}
-		key := e.Field("key").Text()
-		switch operator := e.Field("operator").Text() + e.Field("operation").Text(); operator {
-		case "NotIn", "DoesNotExist", "Different", "NotEqual", "!=", "notin", "!":
-		case "In", "Equal", "Equals", "=", "==", "in":
-			r = appendRequirement(r, key, operators.In, values...)
-		default:
-			r = appendRequirement(r, key, operators.Exists)
-		}
-	}
-	return r
-}
-
-// appendRequirement appends one. Where a value is none that a label can have, such as a variable, any value may be
-// meant.
-func appendRequirement(r []labels.Requirement, key string, by operators.Operator, values ...string) []labels.Requirement {
-	requirement, err := labels.NewRequirement(key, by, values)
-	if err != nil {
-		requirement, err = labels.NewRequirement(key, operators.Exists, nil)
-	}
-	if err != nil {
-		return r
-	}
-	return append(r, *requirement)
 }
