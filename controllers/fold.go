@@ -196,8 +196,13 @@ func (r *CleanerReconciler) mayTakeUp(memory *memory, run string) bool {
 }
 
 func (r *CleanerReconciler) requestFor(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun) *executor.Request {
+	account := ""
+	if active.ServiceAccountRef != nil {
+		account = active.ServiceAccountRef.String()
+	}
 	return &executor.Request{
-		Name: cleaner.Name, Owner: string(cleaner.UID), Nominal: active.NominalTime.Time, Spec: cleaner.Status.ObservedSpec,
+		Account: account,
+		Name:    cleaner.Name, Owner: string(cleaner.UID), Nominal: active.NominalTime.Time, Spec: cleaner.Status.ObservedSpec,
 		Manual: active.Trigger != v1alpha1.TriggerSchedule, WhileSuspended: active.WhileSuspended,
 		Lane: laneOf(cleaner), Weight: r.Weight(cleaner),
 	}

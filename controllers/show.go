@@ -24,7 +24,6 @@ import (
 func (r *CleanerReconciler) mayShowLater(stored, cleaner *v1alpha1.Cleaner, round *round) bool {
 	return r.ShowAfter > 0 && round.starts == v1alpha1.TriggerSchedule && round.ended == nil && round.attempt == nil &&
 		round.memory.unshown == nil && cleaner.EffectiveAction() == v1alpha1.ActionScan &&
-		cleaner.Spec.ServiceAccountRef == nil &&
 		round.memory.version == stored.ResourceVersion
 }
 

@@ -107,7 +107,7 @@ func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory,
 		record, err := runner.Run(ctx, run.Request{
 			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger,
 			WhileSuspended: request.WhileSuspended,
-			Spec:           request.Spec,
+			Spec:           request.Spec, Account: request.Account,
 			Memory:         request.Weight, Outgrown: func() { outgrown = true }, Lighten: func() { lighten(request.Name) },
 		})
 		if err != nil {

@@ -33,6 +33,8 @@ type Request struct {
 	Nominal time.Time
 	// Spec says by which version of what the name stands for it was asked for.
 	Spec string
+	// Account is as whom it was asked for.
+	Account string
 	// Manual is true for a run that somebody asked for.
 	Manual bool
 	// WhileSuspended is true for a run that was asked for although the schedule was stopped.

@@ -45,6 +45,8 @@ type begun struct {
 	foreign error
 	// off says why acting is off. Empty when it is on, or for a Cleaner that only reports.
 	off string
+	// account is that of the request.
+	account string
 }
 
 // begin reads the Cleaner and takes the lock. With an error there is no record of this run, or it cannot be read.
@@ -79,6 +81,7 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 		cleaner:   cleaner,
 		record:    record,
 		off:       off,
+		account:   request.Account,
 		cancelled: cleaner.Cancels(record.Name),
 		foreign:   foreignController(cleaner, s.Clock.Now()),
 		suspended: cleaner.IsSuspended() && !request.WhileSuspended,
@@ -211,9 +214,12 @@ func stampOf(record *v1alpha1.CleanerRun) string {
 }
 
 // wasQueuedAsAnother reports whether the Cleaner named another account when the run was queued: whoever asked for it
-// did not ask for what this one may do.
+// did not ask for what this one may do. The status shows a run that was queued by an operator before.
 func wasQueuedAsAnother(b *begun) bool {
-	queued := b.cleaner.Status.ActiveRun
+	queued, account := b.cleaner.Status.ActiveRun, b.record.Spec.ServiceAccountRef
+	if b.account != "" && (account == nil || account.String() != b.account) {
+		return true
+	}
 	return queued != nil && queued.Name == b.record.Name &&
-		!ptr.Equal(queued.ServiceAccountRef, b.record.Spec.ServiceAccountRef)
+		!ptr.Equal(queued.ServiceAccountRef, account)
 }

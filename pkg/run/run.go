@@ -50,6 +50,8 @@ type Request struct {
 	// Spec is the stamp of the spec that is to be carried out, unless that was edited meanwhile. Empty when it is not
 	// known.
 	Spec string
+	// Account is as which ServiceAccount the run was asked for, as namespace/name. Empty when that is not known.
+	Account string
 	// WhileSuspended is true for a run that was asked for although the schedule was stopped.
 	WhileSuspended bool
 	// Memory is how much the run's scripts may use, in bytes. Zero means as much as any run may.

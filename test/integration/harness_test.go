@@ -171,7 +171,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		outgrown := false
 		_, err := b.runner.Run(ctx, run.Request{
 			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
-			Spec:   request.Spec,
+			Spec: request.Spec, Account: request.Account,
 			Memory: request.Weight, Outgrown: func() { outgrown = true },
 		})
 		if err != nil {

@@ -14,15 +14,21 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
 // unshown is a Cleaner with one run behind it, by an operator that shows scheduled Scans only when they take longer than a second.
-func unshown(t *testing.T, opts ...option) (l *life, stop func()) {
+func unshown(t *testing.T, edits ...func(*bench, *v1alpha1.Cleaner)) (l *life, stop func()) {
 	t.Helper()
-	b := newBench(t, opts...)
+	b := newBench(t)
 	b.reconciler.ShowAfter = time.Second
 	b.configMap("old")
-	l = b.follow(b.cleaner(v1alpha1.ActionScan, func(c *v1alpha1.Cleaner) { c.Spec.SuccessfulRunsHistoryLimit = ptr.To(int32(0)) }))
+	l = b.follow(b.cleaner(v1alpha1.ActionScan, func(c *v1alpha1.Cleaner) {
+		c.Spec.SuccessfulRunsHistoryLimit = ptr.To(int32(0))
+		for _, edit := range edits {
+			edit(b, c)
+		}
+	}))
 	stop = l.startExecutor()
 	l.at(l.first())
 	l.wantActive(l.first()) // the first one is written: the cache may be behind
@@ -39,7 +45,18 @@ func (l *life) writes(n int) []string {
 // TestAScheduledScanTakesFiveWrites: these four and the Event.
 func TestAScheduledScanTakesFiveWrites(t *testing.T) {
 	t.Parallel()
-	l, _ := unshown(t)
+	t.Run("as the operator", func(t *testing.T) {
+		t.Parallel()
+		wantFiveWrites(t, func(*bench, *v1alpha1.Cleaner) {})
+	})
+	t.Run("as an account", func(t *testing.T) {
+		t.Parallel()
+		wantFiveWrites(t, func(b *bench, c *v1alpha1.Cleaner) { b.account(may("configmaps", "list"))(c) })
+	})
+}
+
+func wantFiveWrites(t *testing.T, edit func(*bench, *v1alpha1.Cleaner)) {
+	l, _ := unshown(t, edit)
 	before := l.requests.len()
 	l.at(l.first().Add(24 * time.Hour))
 	l.wantRequeue(time.Second)
@@ -57,6 +74,27 @@ func TestAScheduledScanTakesFiveWrites(t *testing.T) {
 	if !l.now.Status.LastRun.NominalTime.Time.Equal(l.first().Add(24 * time.Hour)) {
 		t.Errorf("the last run is that of %s", l.now.Status.LastRun.NominalTime)
 	}
+}
+
+// TestUnshownScanEndsWhenTheAccountChanges: the status does not say as whom it was asked for.
+func TestUnshownScanEndsWhenTheAccountChanges(t *testing.T) {
+	t.Parallel()
+	at := newBarrier(t)
+	l, _ := unshown(t, func(b *bench, c *v1alpha1.Cleaner) { b.account(may("configmaps", "list"))(c) })
+	l.holdRequests(at, http.MethodPost, "/cleanerruns")
+	second := l.first().Add(24 * time.Hour)
+	l.at(second)
+	at.await(1)
+	if l.now.Status.ActiveRun != nil {
+		t.Fatal("the run is shown at once")
+	}
+	at.open()
+	l.finish()
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted)
+	record := l.carryOut(t.Context(), run.Request{
+		Cleaner: l.now.Name, Nominal: second.Add(24 * time.Hour), Trigger: v1alpha1.TriggerSchedule, Account: "shop/another",
+	})
+	wantRun(t, record, v1alpha1.ReasonFailed, "Nothing was read or touched: serviceAccountRef was changed after the run was queued")
 }
 
 func TestAScanThatTakesLongIsShown(t *testing.T) {
