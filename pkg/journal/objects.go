@@ -44,7 +44,7 @@ func EachObject(
 		return nil
 	})
 	if err == nil && run.Status.Phase.Final() && planned > mostPlanned(run) {
-		return fmt.Errorf("what became of %d objects: %w", planned-mostPlanned(run), ErrNoPart)
+		return fmt.Errorf("a Secret with what became of them: %w", ErrNoPart)
 	}
 	return err
 }
