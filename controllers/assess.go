@@ -47,6 +47,7 @@ func (r *CleanerReconciler) assess(
 		return nil, err
 	}
 	accept(cleaner)
+	r.lookAgain(r.acting.keep(cleaner, true))
 	overlapping, err := r.overlapWords(ctx, cleaner, &round.memory.overlap)
 	if err != nil {
 		return nil, err

@@ -192,7 +192,6 @@ func (r *CleanerReconciler) Reconcile(
 		r.forget(cleaner.Name)
 		return r.retry(cleaner.Name, r.release(ctx, &cleaner))
 	}
-	r.lookAgain(r.acting.keep(&cleaner))
 	r.Executor.Keep(cleaner.Name, string(cleaner.UID), errDeleted) // what an earlier Cleaner of the name left behind
 	switch lacks, err := r.CheckSchema(ctx); {
 	case err != nil:

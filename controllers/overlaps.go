@@ -9,13 +9,15 @@ import (
 	"slices"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// acting are the Cleaners that delete or change objects, and are not suspended. They are listed once, and kept up to
-// date by the reconciliation of each, so that no reconciliation has to list all Cleaners.
+// acting are the Cleaners that delete or change objects, can run, and are not suspended. They are listed once, and kept
+// up to date by the reconciliation of each, so that no reconciliation has to list all Cleaners.
 type acting struct {
 	mu sync.Mutex
 	// cleaners are by name. Nil until they were listed.
@@ -54,10 +56,10 @@ func (r *CleanerReconciler) overlapWords(
 		}
 		a.cleaners, a.version = map[string]*actor{}, 1
 		for i := range all {
-			a.put(&all[i])
+			a.put(&all[i], !isRefused(&all[i])) // until its own reconciliation says more
 		}
-		a.put(cleaner)
 	}
+	a.put(cleaner, true) // another may have listed them since keep was called
 	if known.version != a.version {
 		*known = overlap{a.version, a.words(cleaner)}
 	}
@@ -80,15 +82,16 @@ func (a *acting) words(cleaner *v1alpha1.Cleaner) string {
 		slices.Min(others))
 }
 
-// keep takes note of a Cleaner as it is now, and returns those that overlap, or did.
-func (a *acting) keep(cleaner *v1alpha1.Cleaner) (others []string) {
+// keep takes note of a Cleaner as it is now, and whether it can run. It returns those that overlap, or did. A Cleaner
+// that can run is kept before overlapWords is asked about it: of two at the same time, one always sees the other.
+func (a *acting) keep(cleaner *v1alpha1.Cleaner, canRun bool) (others []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.cleaners == nil {
 		return nil
 	}
 	before := a.cleaners[cleaner.Name].reaches()
-	if !a.put(cleaner) {
+	if !a.put(cleaner, canRun) {
 		return nil
 	}
 	after := a.cleaners[cleaner.Name].reaches()
@@ -96,10 +99,10 @@ func (a *acting) keep(cleaner *v1alpha1.Cleaner) (others []string) {
 }
 
 // put reports whether that changed anything. Its caller has the lock.
-func (a *acting) put(cleaner *v1alpha1.Cleaner) (changed bool) {
+func (a *acting) put(cleaner *v1alpha1.Cleaner, canRun bool) (changed bool) {
 	known, is := a.cleaners[cleaner.Name]
 	switch {
-	case cleaner.EffectiveAction() == v1alpha1.ActionScan || cleaner.IsSuspended():
+	case !canRun || cleaner.EffectiveAction() == v1alpha1.ActionScan || cleaner.IsSuspended():
 		delete(a.cleaners, cleaner.Name)
 		changed = is
 	case !is || known.uid != cleaner.UID || known.generation != cleaner.Generation:
@@ -110,6 +113,12 @@ func (a *acting) put(cleaner *v1alpha1.Cleaner) (changed bool) {
 		a.version++
 	}
 	return changed
+}
+
+// isRefused reports whether the status says that the Cleaner cannot run. One whose schedule is stopped still can.
+func isRefused(cleaner *v1alpha1.Cleaner) bool {
+	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
+	return ready != nil && ready.Status == metav1.ConditionFalse && ready.Reason != v1alpha1.ReasonBudgetExhausted
 }
 
 // forget takes note that a Cleaner is gone, and returns those that overlapped with it.

@@ -28,7 +28,7 @@ func selecting(name string, action v1alpha1.Action, kind, namespace string) v1al
 // told is what is said of a Cleaner.
 func told(t *testing.T, r *CleanerReconciler, c *v1alpha1.Cleaner, known *overlap) string {
 	t.Helper()
-	r.acting.keep(c)
+	r.acting.keep(c, true)
 	words, err := r.overlapWords(t.Context(), c, known)
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +78,43 @@ func TestOverlapWords(t *testing.T) {
 	}
 }
 
+// TestOverlapNeedsBothToRun: a Cleaner that cannot run acts on nothing. Its status says so until it is looked at again.
+func TestOverlapNeedsBothToRun(t *testing.T) {
+	t.Parallel()
+	own := selecting("own", v1alpha1.ActionDelete, "ConfigMap", "shop")
+	for name, test := range map[string]struct {
+		status metav1.ConditionStatus // none is that of a new Cleaner
+		reason string
+		want   bool
+	}{
+		"new":                     {"", "", true},
+		"ready":                   {metav1.ConditionTrue, v1alpha1.ReasonScheduled, true},
+		"its schedule is stopped": {metav1.ConditionFalse, v1alpha1.ReasonBudgetExhausted, true},
+		"it needs an account":     {metav1.ConditionFalse, v1alpha1.ReasonServiceAccountRequired, false},
+		"its schedule is wrong":   {metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, false},
+		"another controller":      {metav1.ConditionFalse, v1alpha1.ReasonForeignController, false},
+	} {
+		other := selecting("a", v1alpha1.ActionDelete, "ConfigMap", "")
+		if test.status != "" {
+			setReady(&other, test.status, test.reason, "")
+		}
+		r := &CleanerReconciler{Cleaners: func(context.Context) ([]v1alpha1.Cleaner, error) { return []v1alpha1.Cleaner{other}, nil }}
+		known, acts := &overlap{}, test.want
+		if got := told(t, r, &own, known); (got != "") != acts {
+			t.Errorf("%s: as it is listed: %q", name, got)
+		}
+		for _, canRun := range []bool{true, false, true} {
+			if again := r.acting.keep(&other, canRun); slices.Contains(again, "own") != (canRun != acts) {
+				t.Errorf("%s: after %v comes %v, and %v are looked at again", name, acts, canRun, again)
+			}
+			if got := told(t, r, &own, known); (got != "") != canRun {
+				t.Errorf("%s: when it can run is %v: %q", name, canRun, got)
+			}
+			acts = canRun
+		}
+	}
+}
+
 // TestOverlapWordsFollow: they are found anew when another Cleaner changed or went away, and only then.
 func TestOverlapWordsFollow(t *testing.T) {
 	t.Parallel()
@@ -102,24 +139,24 @@ func TestOverlapWordsFollow(t *testing.T) {
 	}
 	overlaps("at first", true)
 	version := r.acting.version
-	lookedAgain("the same once more", r.acting.keep(&other), false)
+	lookedAgain("the same once more", r.acting.keep(&other, true), false)
 	overlaps("the same once more", true)
 	if r.acting.version != version {
 		t.Error("nothing changed, and all is looked at anew")
 	}
 	edited := selecting("a", v1alpha1.ActionScan, "ConfigMap", "")
 	edited.Generation = 2
-	lookedAgain("the other only reports", r.acting.keep(&edited), true)
+	lookedAgain("the other only reports", r.acting.keep(&edited, true), true)
 	overlaps("the other only reports", false)
 	again := other.DeepCopy()
 	again.Generation = 3
-	lookedAgain("the other acts again", r.acting.keep(again), true)
+	lookedAgain("the other acts again", r.acting.keep(again, true), true)
 	overlaps("the other acts again", true)
 	recreated := selecting("a", v1alpha1.ActionDelete, "Secret", "")
 	recreated.Generation, recreated.UID = 3, "another"
-	r.acting.keep(&recreated)
+	r.acting.keep(&recreated, true)
 	overlaps("another of its name selects another kind", false)
-	r.acting.keep(again)
+	r.acting.keep(again, true)
 	lookedAgain("the other is gone", r.acting.forget("a"), true)
 	overlaps("the other is gone", false)
 	if lists != 1 {

@@ -125,6 +125,7 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	if err != nil {
 		return nil, err
 	}
+	r.lookAgain(r.acting.keep(cleaner, plan != nil))
 	r.decide(cleaner, plan, round)
 	if !round.unchecked && round.foreign == "" { // what was due stays due
 		cleaner.Status.ObservedGeneration = cleaner.Generation

@@ -61,6 +61,19 @@ func TestOverlapInStatus(t *testing.T) {
 	wants(wide, narrow)
 	wants(narrow, wide)
 
+	runsAt := func(schedule string) {
+		t.Helper()
+		edited := b.get(wide.Name)
+		edited.Spec.Schedule = schedule
+		must(t, b.user.Update(t.Context(), edited))
+	}
+	runsAt("never")
+	wantCondition(t, b.reconcile(wide), v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidSchedule)
+	wants(narrow, nil)
+	runsAt(wide.Spec.Schedule)
+	wants(wide, narrow)
+	wants(narrow, wide)
+
 	must(t, b.user.Delete(t.Context(), wide))
 	if _, err := b.reconciler.Reconcile(t.Context(), request(wide.Name)); err != nil {
 		t.Fatal(err)
