@@ -48,6 +48,7 @@ export default defineConfig({
     config: (md) => {
       md.core.ruler.push('no-interpolation', escapeInterpolation)
       md.core.ruler.push('repository-links', linkToRepository)
+      breakLongCode(md)
     }
   },
   themeConfig: {
@@ -64,6 +65,17 @@ function escapeInterpolation(state) {
     for (const child of token.children ?? []) {
       if (child.type === 'code_inline') child.attrSet('v-pre', '')
     }
+  }
+}
+
+// breakLongCode lets long inline code break after punctuation and between words. Its class is for tables, where other code does not break.
+function breakLongCode(md) {
+  const render = md.renderer.rules.code_inline
+  md.renderer.rules.code_inline = (tokens, i, ...rest) => {
+    if (tokens[i].content.length <= 20) return render(tokens, i, ...rest)
+    tokens[i].attrJoin('class', 'long')
+    const [, start, text, end] = render(tokens, i, ...rest).match(/^(<code[^>]*>)([^]*)(<\/code>)$/)
+    return start + text.replaceAll(/[,.:=/|{}](?=[^\s])|[a-z](?=[A-Z])/g, '$&<wbr>') + end
   }
 }
 
