@@ -17,6 +17,13 @@ func TestMistakes(t *testing.T) {
 		`{replica: 2}`:                     {"replica'"},
 		`{controller: {replicas: 2}}`:      {"controller"},
 		`{replicas: two}`:                  {"replicas", "integer"},
+		`{nameOverride: a.b}`:              {"nameOverride", "pattern"},
+		`{fullnameOverride: a.b}`:          {"fullnameOverride", "pattern"},
+		`{fullnameOverride: 1a}`:           {"fullnameOverride", "pattern"},
+		`{image: {repository: ""}}`:        {"image", "repository", "pattern"},
+		`{image: {repository: "foo:bar"}}`: {"image", "repository", "pattern"},
+		`{image: {repository: "a:1/b:c"}}`: {"image", "repository", "pattern"},
+		`{image: {repository: "a@b:1"}}`:   {"image", "repository", "pattern"},
 		`{image: {tag: 1.0}}`:              {"image", "tag", "string"},
 		`{image: {digest: sha256:12}}`:     {"image", "digest"},
 		`{image: {pullPolicy: Sometimes}}`: {"pullPolicy", "IfNotPresent"},
@@ -72,6 +79,27 @@ func TestMistakes(t *testing.T) {
 					if !strings.Contains(err.Error(), want) {
 						t.Errorf("the error lacks %q: %v", want, err)
 					}
+				}
+			})
+		})
+	}
+}
+
+// TestRightValues: these look wrong and are not.
+func TestRightValues(t *testing.T) {
+	for text, want := range map[string]string{
+		`{image: {repository: "host:5000/foo", tag: v1}}`:          "image: host:5000/foo:v1",
+		`{image: {repository: localhost/a_b/c--d.e, tag: v1}}`:     "image: localhost/a_b/c--d.e:v1",
+		`{image: {repository: "[2001:db8::1]:5000/foo", tag: v1}}`: "image: [2001:db8::1]:5000/foo:v1",
+		`{image: {repository: foo, tag: v1}}`:                      "image: foo:v1",
+		`{nameOverride: 1a, fullnameOverride: a-1}`:                "name: a-1-metrics",
+	} {
+		t.Run(text, func(t *testing.T) {
+			eachHelm(t, func(t *testing.T, h helm) {
+				out, err := h.render("kubecleaner", chartDir, values(t, text))
+				must(t, err)
+				if !strings.Contains(strings.NewReplacer(`"`, "", "'", "").Replace(out.manifest), want+"\n") {
+					t.Errorf("it lacks %q", want)
 				}
 			})
 		})
