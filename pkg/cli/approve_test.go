@@ -62,7 +62,7 @@ func TestApprove(t *testing.T) {
 		return err == nil
 	}
 
-	s.wants(s.answering("n\n", "approve", run.Name), codes.ExitError, shown, asked+"error: nothing was said about the plan, as you wish   [E-APR-002]\n")
+	s.wants(s.answering("n\n", "approve", run.Name), codes.ExitError, shown, asked+"error: the plan was neither approved nor rejected: you did not confirm it   [E-APR-002]\n")
 	if there() {
 		t.Fatal("the plan was approved without a yes")
 	}

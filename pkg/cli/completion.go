@@ -17,8 +17,7 @@ import (
 // completer is what kubectl calls to complete a plugin's words.
 const completer = `#!/bin/sh
 # Save this as kubectl_complete-cleaner in a directory of your PATH, and make it executable.
-# kubectl's own completion then
-# completes "kubectl cleaner" too.
+# The completion of kubectl then also completes "kubectl cleaner".
 exec kubectl cleaner __complete "$@"
 `
 

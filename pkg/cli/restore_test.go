@@ -154,7 +154,7 @@ func TestRestore(t *testing.T) {
 	would := wouldHeader + "NS   ConfigMap   a   be created   -\nNS   ConfigMap   b   be created   -\n"
 	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--dry-run"), codes.ExitDone, would, touchedBy+"2 objects would be restored\n")
 	question := would + touchedBy + "2 objects would be restored\nGo on? [y/N] "
-	s.wants(s.answering("n\n", "restore", run.Name), codes.ExitError, "", question+"error: nothing was restored, as you wish   [E-RST-004]\n")
+	s.wants(s.answering("n\n", "restore", run.Name), codes.ExitError, "", question+"error: nothing was restored: you did not confirm it   [E-RST-004]\n")
 	s.wants(s.answering("", "restore", run.Name), codes.ExitError, "", question+"\nerror: nothing was restored: nobody confirmed it\n"+
 		"hint: where there is nobody to ask, give --yes; --dry-run only shows it   [E-RST-004]\n")
 	if s.exists("a") || s.exists("b") {

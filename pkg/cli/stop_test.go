@@ -101,7 +101,7 @@ func (o *operator) knows(namespace string) {
 const (
 	toResume  = "hint: to let Cleaners act again: kubectl cleaner resume\n"
 	whatStops = "all acting is stopped: the operator has seen it\n" +
-		"each run finishes the objects in hand, at most 16; Cleaners still run, but only report: kubectl get cleaners shows Scan for each\n" + toResume
+		"each active run finishes the objects that it is working on (at most 16); Cleaners still run, but only report: kubectl get cleaners shows Scan for each\n" + toResume
 	whatActs        = "the next run of each Cleaner acts; runs that were stopped are not repeated\nhint: to run one now: kubectl cleaner run NAME\n"
 	unseen          = "note: whether the operator knows of it could not be seen: "
 	ifItRuns        = "; it counts if NS is the operator's namespace (--operator-namespace)\n" + toResume
@@ -126,7 +126,7 @@ func TestStopAndResume(t *testing.T) {
 	s.wants(s.call(t.Context(), sees, "stop", "--reason", strings.Repeat("x", 1000)), codes.ExitError, "",
 		"error: the reason is too long: with the name and the time it has 1139 bytes of at most 1024\n"+
 			"hint: write the rest where people look for it, and name that place in --reason   [E-USE-001]\n")
-	s.wants(s.call(t.Context(), sees, "resume"), codes.ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: \""+both+"\"\n"+whatActs)
+	s.wants(s.call(t.Context(), sees, "resume"), codes.ExitDone, "", "acting is resumed: the annotation cleaner/stop is removed from namespace NS; it was: \""+both+"\"\n"+whatActs)
 	if got, found := s.annotated(s.namespace); found {
 		t.Errorf("the annotation is still %q", got)
 	}
@@ -135,7 +135,7 @@ func TestStopAndResume(t *testing.T) {
 	must(t, s.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}},
 		client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"cleaner/stop":""}}}`)))) // by hand
 	s.wants(s.call(t.Context(), sees, "stop"), codes.ExitDone, "", "namespace NS is annotated cleaner/stop already: without a reason\n"+whatStops)
-	s.wants(s.call(t.Context(), sees, "resume"), codes.ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: without a reason\n"+whatActs)
+	s.wants(s.call(t.Context(), sees, "resume"), codes.ExitDone, "", "acting is resumed: the annotation cleaner/stop is removed from namespace NS; it was: without a reason\n"+whatActs)
 }
 
 // TestStopOfAnotherNamespace is not taken for a stop.
@@ -165,13 +165,13 @@ func TestStopOfAnotherNamespace(t *testing.T) {
 
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = v1alpha1.DryRunByFlag })
 	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), codes.ExitDone, "", annotated+unseen+"the operator runs with --dry-run and acts on nothing anyway"+ifItRuns)
-	s.wants(s.call(t.Context(), atNoon, resumes...), codes.ExitDone, "", "acting goes on: "+removed+"; it was: \"by admin at 2026-11-21T12:00:00Z\"\n"+
+	s.wants(s.call(t.Context(), atNoon, resumes...), codes.ExitDone, "", "acting is resumed: "+removed+"; it was: \"by admin at 2026-11-21T12:00:00Z\"\n"+
 		"note: Cleaners still only report, because the operator runs with --dry-run\n")
 	s.wants(s.call(t.Context(), atNoon, resumes...), codes.ExitDone, "", toResumeNothing)
 }
 
 // TestStopInTheWrongNamespace: the Deployment shows where the operator is. So a stop elsewhere writes nothing, and a resume
-// elsewhere does not say that acting goes on.
+// elsewhere does not say that acting is resumed.
 func TestStopInTheWrongNamespace(t *testing.T) {
 	s, other := newSite(t), newSite(t)
 	s.deployOperator(s.namespace)
@@ -227,7 +227,7 @@ func TestStopInTheWrongNamespace(t *testing.T) {
 
 	// The same in the operator's namespace is what the operator is about to change.
 	s.wants(s.call(t.Context(), meanwhile(nothing), "resume"), codes.ExitDone, "",
-		"acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: "+reason+"\n"+whatActs)
+		"acting is resumed: the annotation cleaner/stop is removed from namespace NS; it was: "+reason+"\n"+whatActs)
 	annotate("x")
 	s.call(t.Context(), s.obeys(c, s.namespace, 1), "resume", "-n", wrong)
 	s.wants(s.call(t.Context(), meanwhile(nothing), "resume", "-n", wrong), codes.ExitDone, "", strings.ReplaceAll(toResumeNothing, "NS", wrong))
@@ -293,7 +293,7 @@ func TestStopWithFewRights(t *testing.T) {
 	if value, _ := s.annotated(s.namespace); value != "by "+user+" at 2026-11-21T12:00:00Z" {
 		t.Errorf("the annotation is %q", value)
 	}
-	s.wants(s.call(t.Context(), atNoon, append([]string{"resume"}, stops...)...), codes.ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS\n"+whatActs)
+	s.wants(s.call(t.Context(), atNoon, append([]string{"resume"}, stops...)...), codes.ExitDone, "", "acting is resumed: the annotation cleaner/stop is removed from namespace NS\n"+whatActs)
 	got := s.call(t.Context(), nil, "resume", "--as", user)
 	if !strings.HasPrefix(got.errOut, "note: the operator's Deployment could not be looked for, so its namespace is taken to be projectsveltos (--operator-namespace): ") {
 		t.Errorf("exit %d: %s", got.code, got.errOut)

@@ -263,7 +263,7 @@ func TestRunAsksFirst(t *testing.T) {
 	const question = "cleaner \"unused-NS\" deletes what matches now; it has not run yet, so how much that is, is not known: kubectl cleaner preview unused-NS counts it\nnote: it is suspended, and runs all the same: once, now\nGo on? [y/N] "
 	s.wants(s.answering("", "run", c.Name), codes.ExitError, "", question+"\nerror: no run was asked for: nobody confirmed it\n"+
 		"hint: where there is nobody to ask, give --yes; kubectl cleaner preview unused-NS shows what it would do   [E-RUN-008]\n")
-	s.wants(s.answering("n\n", "run", c.Name), codes.ExitError, "", question+"error: no run was asked for, as you wish   [E-RUN-008]\n")
+	s.wants(s.answering("n\n", "run", c.Name), codes.ExitError, "", question+"error: no run was asked for: you did not confirm it   [E-RUN-008]\n")
 	wantAsked(false)
 	s.wants(s.answering("y\n", "run", c.Name), codes.ExitDone, "", question+asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 	wantAsked(true)

@@ -115,7 +115,7 @@ func (o *options) run(ctx context.Context, name string) error {
 	o.show(run)
 	if !o.yes {
 		fmt.Fprintf(o.ErrOut, "\n%s\n", o.question(run, who))
-		err := o.Confirm(codes.PlanNotConfirmed, "nothing was said about the plan",
+		err := o.Confirm(codes.PlanNotConfirmed, "the plan was neither approved nor rejected",
 			"to see it: "+terminal.Program+" runs "+run.Name)
 		if err != nil {
 			return err

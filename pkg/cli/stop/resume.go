@@ -64,7 +64,7 @@ func (o *options) reportRemoved(ctx context.Context, api *cluster.Client, remove
 		o.Note(noCleaners)
 		return
 	}
-	fmt.Fprintln(o.ErrOut, "acting goes on: "+removed)
+	fmt.Fprintln(o.ErrOut, "acting is resumed: "+removed)
 	switch {
 	case api.Dropped(ctx) != "":
 		o.Note("no run begins now; this says what to do: %s doctor", terminal.Program)

@@ -123,7 +123,7 @@ func (o *options) stop(ctx context.Context) error {
 		fmt.Fprintln(o.ErrOut, "all acting is stopped: the operator has seen it")
 		fmt.Fprintln(
 			o.ErrOut,
-			"each run finishes the objects in hand, at most 16; Cleaners still run, but only report: kubectl get cleaners shows Scan for each",
+			"each active run finishes the objects that it is working on (at most 16); Cleaners still run, but only report: kubectl get cleaners shows Scan for each",
 		)
 	} else {
 		o.Note(

@@ -24,5 +24,5 @@ func (s *Session) Confirm(code codes.Code, nothing, instead string) error {
 		fmt.Fprintln(s.ErrOut)
 		return Fail(code, errors.New(nothing+": nobody confirmed it"), "where there is nobody to ask, give --yes; "+instead)
 	}
-	return Fail(code, errors.New(nothing+", as you wish"), "")
+	return Fail(code, errors.New(nothing+": you did not confirm it"), "")
 }
