@@ -201,8 +201,8 @@ func (r *CleanerReconciler) requestFor(cleaner *v1alpha1.Cleaner, active *v1alph
 		account = active.ServiceAccountRef.String()
 	}
 	return &executor.Request{
-		Account: account,
-		Name:    cleaner.Name, Owner: string(cleaner.UID), Nominal: active.NominalTime.Time, Spec: cleaner.Status.ObservedSpec,
+		Name: cleaner.Name, Owner: string(cleaner.UID), Nominal: active.NominalTime.Time,
+		Spec: cleaner.Status.ObservedSpec, Account: account,
 		Manual: active.Trigger != v1alpha1.TriggerSchedule, WhileSuspended: active.WhileSuspended,
 		Lane: laneOf(cleaner), Weight: r.Weight(cleaner),
 	}

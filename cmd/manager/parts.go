@@ -106,9 +106,8 @@ func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory,
 		outgrown := false
 		record, err := runner.Run(ctx, run.Request{
 			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger,
-			WhileSuspended: request.WhileSuspended,
-			Spec:           request.Spec, Account: request.Account,
-			Memory:         request.Weight, Outgrown: func() { outgrown = true }, Lighten: func() { lighten(request.Name) },
+			WhileSuspended: request.WhileSuspended, Spec: request.Spec, Account: request.Account,
+			Memory: request.Weight, Outgrown: func() { outgrown = true }, Lighten: func() { lighten(request.Name) },
 		})
 		if err != nil {
 			return controllers.Attempt{Err: err}, nil
