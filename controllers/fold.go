@@ -104,7 +104,7 @@ func (r *CleanerReconciler) foldRecord(
 	return true
 }
 
-// goneWords say of a run whose record somebody deleted what is known of it. They are empty of any other.
+// goneWords say of a run whose record somebody deleted what is known of it. Empty for other runs.
 func goneWords(run *v1alpha1.CleanerRun, fault error) string {
 	switch {
 	case run != nil:

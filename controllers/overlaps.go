@@ -59,7 +59,9 @@ func (r *CleanerReconciler) overlapWords(
 			a.put(&all[i], !isRefused(&all[i])) // until its own reconciliation says more
 		}
 	}
-	a.put(cleaner, true) // another may have listed them since keep was called
+	if a.put(cleaner, true) { // another may have listed them since keep was called
+		r.lookAgain(a.overlapping(cleaner.Name, cleaner.Reach()))
+	}
 	if known.version != a.version {
 		*known = overlap{a.version, a.words(cleaner)}
 	}

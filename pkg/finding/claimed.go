@@ -10,7 +10,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// shortestPart is how long the name of a custom resource must be to be looked for in names of claims. A single letter
+// shortestPart is how long the name of a custom resource must be to be looked for in other names. A single letter
 // is in many.
 const shortestPart = 2
 
@@ -59,8 +59,8 @@ func (f *Finder) madeOfName(c *candidate) string {
 	if !c.row.isReadable() {
 		return ""
 	}
-	for i := shortestPart; i < len(c.name); i++ {
-		if c.name[i] != '-' && c.name[i] != '.' {
+	for i := shortestPart; i <= len(c.name); i++ {
+		if i < len(c.name) && c.name[i] != '-' && c.name[i] != '.' {
 			continue
 		}
 		if maker, is := f.graph.Undescribed(c.namespace, c.name[:i]); is {

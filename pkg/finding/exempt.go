@@ -41,7 +41,7 @@ func exemption(r *row, o *object.Parts) string {
 	case r.ofStock:
 		return ""
 	}
-	if why := cmp.Or(kept(o), stock(o), hook(o)); why != "" {
+	if why := cmp.Or(kept(o), stock(o), hook(r, o)); why != "" {
 		return why
 	}
 	if why := readByLabel(o); why != "" && !isReported(o) {
@@ -50,11 +50,12 @@ func exemption(r *row, o *object.Parts) string {
 	return ""
 }
 
-func hook(o *object.Parts) string {
-	if !isHook(o) {
+// hook says that the object is one. It has a time of its own if somebody gave it one.
+func hook(r *row, o *object.Parts) string {
+	if !isHook(o) || isReported(o) || r.typ == v1alpha1.FindingExpired {
 		return ""
 	}
-	return "it is a hook, which Helm or Argo CD makes and deletes by its own rules"
+	return "it is a hook of Helm or Argo CD"
 }
 
 // isOwned reports whether another object owns this one. It exists, or the API server would collect this one.

@@ -164,7 +164,8 @@ func (f *Finder) wants(r *row) bool {
 	})
 }
 
-// Lists are the lists to read, in an order that needs little memory; any other finds the same.
+// Lists are the lists to read, in their order: what selects others by labels comes before these, and texts come after
+// what is looked for in them. The rest of the order saves memory.
 func (f *Finder) Lists() []List { return f.lists }
 
 // Graph is what the objects that passed name.

@@ -53,7 +53,7 @@ func (f *Finder) readTexts(o *object.Parts) {
 				return
 			}
 			f.foundIn(namespace, word, isWhole, key, o)
-			f.foundIn("", word, isWhole, key, o) // what is cluster-scoped is meant in any namespace
+			f.foundIn("", word, false, key, o) // what is cluster-scoped is meant in any namespace
 			if bytes.IndexByte(word, '-') >= 0 {
 				dashed = append(dashed, place{word, key})
 			}

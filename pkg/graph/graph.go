@@ -92,42 +92,6 @@ func (g *Graph) see(name Name) {
 	}
 }
 
-// customName stands for a custom resource of any kind.
-func customName(namespace, name string) Name {
-	return Name{GroupKind: schema.GroupKind{Group: "*", Kind: "*"}, Namespace: namespace, Name: name}
-}
-
-// Custom finds a custom resource by its namespace and its name, of whatever kind it is.
-func (g *Graph) Custom(namespace, name string) (Name, bool) {
-	return g.custom(namespace, name, func(kind schema.GroupKind) bool { return namespace != "" && !g.clusterScoped[kind] })
-}
-
-// ClusterCustom finds one that is cluster-scoped.
-func (g *Graph) ClusterCustom(name string) (Name, bool) {
-	return g.custom("", name, func(kind schema.GroupKind) bool { return g.clusterScoped[kind] })
-}
-
-// Undescribed finds one of a kind of which only the schema says what it names: its controller may make names of its
-// name.
-func (g *Graph) Undescribed(namespace, name string) (Name, bool) {
-	return g.custom(namespace, name, func(kind schema.GroupKind) bool {
-		return namespace != "" && !g.clusterScoped[kind] && !g.table.sources[kind].isDescribed
-	})
-}
-
-func (g *Graph) custom(namespace, name string, is func(schema.GroupKind) bool) (Name, bool) {
-	if _, ok := g.present[customName(namespace, name).key()]; !ok {
-		return Name{}, false
-	}
-	for _, kind := range g.table.CustomKinds() {
-		custom := Name{GroupKind: kind, Namespace: namespace, Name: name}
-		if is(kind) && g.IsPresent(custom) {
-			return custom, true
-		}
-	}
-	return Name{}, false
-}
-
 // IsPresent reports whether an object passed. That it did not proves nothing, unless all objects of its kind did.
 func (g *Graph) IsPresent(name Name) bool {
 	_, ok := g.present[g.normal(name).key()]

@@ -36,20 +36,25 @@ func eachSelector(path, name string, value object.JSON, depth int, each func(str
 	}
 }
 
-// othersIn are words in the names of fields that select Pods, hosts and the like.
-var othersIn = []string{
-	"cluster", "deployment", "endpoint", "gateway", "ingress", "machine", "monitor", "namespace", "node", "pod", "route",
-	"rule", "service", "workload",
-}
+// othersIn are words in the names of fields that select Pods, hosts and the like, and oursIn those of fields that select
+// what is looked at, whatever else is in the name.
+var (
+	othersIn = []string{
+		"cluster", "deployment", "endpoint", "gateway", "ingress", "machine", "monitor", "namespace", "node", "pod", "route",
+		"rule", "service", "workload",
+	}
+	oursIn = []string{"claim", "config", "pvc", "secret", "volume"}
+)
 
 // isAboutOthers reports whether a field has selectors of other kinds than those that are looked at: those of Pods, and
 // those by which a policy says whose requests it judges.
 func isAboutOthers(name string) bool {
 	name = strings.ToLower(name)
-	if isSelectorName(name) && slices.ContainsFunc(othersIn, func(w string) bool { return strings.Contains(name, w) }) {
+	has := func(word string) bool { return strings.Contains(name, word) }
+	if isSelectorName(name) && slices.ContainsFunc(othersIn, has) && !slices.ContainsFunc(oursIn, has) {
 		return true
 	}
-	return strings.Contains(name, "affinity") || strings.Contains(name, "endpoints") || name == "clusters" ||
+	return has("affinity") || has("endpoints") || name == "clusters" ||
 		name == "topologyspreadconstraints" || strings.HasPrefix(name, "volumeclaimtemplate") ||
 		name == "match" || name == "exclude" || name == "matchconstraints" || name == "matchresources"
 }
@@ -64,13 +69,14 @@ func requirementsOf(name string, value object.JSON) (r []labels.Requirement) {
 	lower := strings.ToLower(name)
 	switch value.Type() {
 	case object.Map:
-		r = append(ofLabels(value.Field("matchLabels")), ofExpressions(value.Field("matchExpressions"))...)
+		sure, vague := ofExpressions(value.Field("matchExpressions"))
+		r = orElse(append(ofLabels(value.Field("matchLabels")), sure...), vague)
 		if len(r) == 0 && isSelectorName(lower) {
-			r = ofLabels(value)
+			r = orElse(ofLabels(value), ofLabels(value.Field("labels")))
 		}
 	case object.List:
 		if lower == "labelfilters" || lower == "labels" {
-			r = ofExpressions(value)
+			r = orElse(ofExpressions(value))
 		}
 	case object.String:
 		if isSelectorName(lower) {
@@ -105,8 +111,8 @@ func ofLabels(value object.JSON) (r []labels.Requirement) {
 }
 
 // ofExpressions are the requirements of a list of labels with operators: matchExpressions, or what some projects have
-// instead.
-func ofExpressions(value object.JSON) (r []labels.Requirement) {
+// instead. An operator that nobody knows gives a vague one: it may ask for the label, or for its absence.
+func ofExpressions(value object.JSON) (sure, vague []labels.Requirement) {
 	for e := range value.Elements() {
 		var values []string
 		for v := range e.Field("values").Elements() {
@@ -116,15 +122,25 @@ func ofExpressions(value object.JSON) (r []labels.Requirement) {
 			values = append(values, single.Text())
 		}
 		key := e.Field("key").Text()
-		switch operator := e.Field("operator").Text() + e.Field("operation").Text(); operator {
-		case "NotIn", "DoesNotExist", "Different", "NotEqual", "!=", "notin", "!":
-		case "In", "Equal", "Equals", "=", "==", "in":
-			r = appendRequirement(r, key, operators.In, values...)
+		switch operator := strings.ToLower(e.Field("operator").Text() + e.Field("operation").Text()); {
+		case strings.Contains(operator, "not"), strings.Contains(operator, "!"), operator == "different":
+		case slices.Contains([]string{"in", "equal", "equals", "eq", "=", "=="}, operator):
+			sure = appendRequirement(sure, key, operators.In, values...)
+		case operator == "exists":
+			sure = appendRequirement(sure, key, operators.Exists)
 		default:
-			r = appendRequirement(r, key, operators.Exists)
+			vague = appendRequirement(vague, key, operators.Exists)
 		}
 	}
-	return r
+	return sure, vague
+}
+
+// orElse are the first requirements, or if there are none, the others.
+func orElse(r, others []labels.Requirement) []labels.Requirement {
+	if len(r) > 0 {
+		return r
+	}
+	return others
 }
 
 // appendRequirement appends one. Where a value is none that a label can have, such as a variable, any value may be

@@ -5,6 +5,7 @@ package graph
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ func (s *customSelectors) add(o *object.Parts) (bytes int64) {
 }
 
 func (s *customSelectors) keep(by Name, path string, requirements []labels.Requirement) int64 {
-	keys := indexOf(requirements)
+	keys := s.index(requirements)
 	selector := labels.NewSelector().Add(requirements...)
 	text := selector.String()
 	if len(keys) == 0 || s.full || s.texts[text] {
@@ -69,65 +70,76 @@ func (s *customSelectors) keep(by Name, path string, requirements []labels.Requi
 		s.texts, s.byLabel = map[string]bool{}, map[string][]selecting{}
 	}
 	s.texts[text] = true
-	kept := selecting{clonedName(by), strings.Clone(path), selector}
+	kept, bytes := selecting{clonedName(by), strings.Clone(path), selector}, 512+2*len(text)
 	for _, key := range keys {
 		s.byLabel[key] = append(s.byLabel[key], kept)
+		bytes += 144 + len(key)
 	}
-	return int64(512 + 2*len(text) + 96*len(keys))
+	return int64(bytes)
 }
 
-// indexOf are the keys of byLabel for a selector: each object that it selects has one of these labels. It is empty for
-// a selector that asks for no label; it would select almost everything.
-func indexOf(requirements []labels.Requirement) (keys []string) {
+// index are the keys of byLabel for a selector, those under which the fewest are: each object that it selects has one
+// of these labels. It is empty for a selector that asks for no label, which would select almost everything.
+func (s *customSelectors) index(requirements []labels.Requirement) (keys []string) {
+	fewest := 0
 	for i := range requirements {
+		var of []string
 		switch r := &requirements[i]; r.Operator() {
 		case operators.Equals, operators.DoubleEquals, operators.In:
 			for value := range r.Values() {
-				keys = append(keys, r.Key()+"="+value)
+				of = append(of, r.Key()+"="+value)
 			}
-			return keys
 		case operators.Exists, operators.GreaterThan, operators.LessThan:
-			keys = []string{r.Key()}
+			of = []string{r.Key()}
+		default:
+			continue
+		}
+		under := 0
+		for _, key := range of {
+			under += len(s.byLabel[key])
+		}
+		if keys == nil || under < fewest {
+			keys, fewest = of, under
 		}
 	}
 	return keys
 }
 
-// of yields the selectors that select an object with these labels.
-func (s *customSelectors) of(set labels.Set, each func(selecting)) {
-	for key, value := range set {
-		for _, k := range []string{key + "=" + value, key} {
+// first is a selector that selects an object with these labels, always the same one.
+func (s *customSelectors) first(set labels.Set) (first selecting, ok bool) {
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		for _, k := range []string{key + "=" + set[key], key} {
 			for _, kept := range s.byLabel[k] {
 				if kept.selector.Matches(set) {
-					each(kept)
+					return kept, true
 				}
 			}
 		}
 	}
+	return selecting{}, false
 }
 
 // selectedBy takes an object that passes as one that custom resources may select.
 func (g *Graph) selectedBy(o object.Object) {
 	s := &g.inCustom
-	if len(s.texts) == 0 || !slices.Contains(selectable, o.Kind.GroupKind()) {
+	if len(s.texts) == 0 || !slices.Contains(selectable, o.Kind.GroupKind()) || g.IsLive(NameOf(o)) {
 		return
 	}
 	set := labelSet(object.JSON(o.Raw).At("metadata", "labels"))
 	name := NameOf(o)
-	s.of(set, func(kept selecting) {
+	if kept, ok := s.first(set); ok {
 		edge := Edge{To: name, Path: kept.path, Optional: true, Strength: Hints}
 		g.name(edge, g.user(kept.by), false)
 		g.witness(kept.by, edge)
-	})
-	if s.full && len(set) > 0 {
+	} else if s.full && len(set) > 0 {
 		g.name(Edge{To: name, Strength: Hints}, anonymous, false)
 	}
 }
 
 // othersSelected are groups whose custom resources select Pods, Services, hosts or resources of their own group.
 var othersSelected = []string{
-	"chaos-mesh.org", "cilium.io", "constraints.gatekeeper.sh", "crd.projectcalico.org", "kuma.io",
-	"monitoring.coreos.com", "monitoring.rhobs", "operator.victoriametrics.com", "policy.linkerd.io", "projectcalico.org",
+	"azmonitoring.coreos.com", "chaos-mesh.org", "cilium.io", "constraints.gatekeeper.sh", "crd.projectcalico.org",
+	"kuma.io", "monitoring.coreos.com", "monitoring.googleapis.com", "monitoring.rhobs", "operator.victoriametrics.com", "policy.linkerd.io", "projectcalico.org",
 }
 
 func selectsOthers(group string) bool {

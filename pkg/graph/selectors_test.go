@@ -12,23 +12,28 @@ import (
 // the like is none.
 func TestSelectorsOfCustomResources(t *testing.T) {
 	for spec, labels := range map[string]struct{ selected, not string }{
-		`{selector: {matchLabels: {a: b, c: d}}}`:                                                 {`{a: b, c: d}`, `{a: b}`},
-		`{any: [{at: {matchExpressions: [{key: a, operator: In, values: [b, c]}]}}]}`:             {`{a: c}`, `{a: d}`},
-		`{at: {matchExpressions: [{key: a, operator: Exists}]}}`:                                  {`{a: x}`, `{b: x}`},
-		`{at: {matchExpressions: [{key: a, operator: Odd, values: [b]}]}}`:                        {`{a: x}`, `{b: x}`},
-		`{at: {matchLabels: {a: "{{ .name }}"}}}`:                                                 {`{a: x}`, `{b: x}`},
-		`{secretSelector: {a: b}}`:                                                                {`{a: b}`, `{a: c}`},
-		`{labelSelector: "a=b,c in (d, e)"}`:                                                      {`{a: b, c: e}`, `{a: b, c: f}`},
-		`{labelSelectors: ["a=b"]}`:                                                               {`{a: b}`, `{}`},
-		`{labelFilters: [{key: a, operation: Equal, value: b}]}`:                                  {`{a: b}`, `{a: c}`},
-		`{labels: [{key: a, operation: "==", value: b}]}`:                                         {`{a: b}`, `{}`},
-		`{at: {matchLabels: {a: b}, matchExpressions: [{key: c, operator: NotIn, values: [d]}]}}`: {`{a: b}`, `{c: d}`},
-		`{podSelector: {matchLabels: {a: b}}}`:                                                    {``, `{a: b}`},
-		`{affinity: {podAffinity: [{labelSelector: {matchLabels: {a: b}}}]}}`:                     {``, `{a: b}`},
-		`{selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}`:               {``, `{a: b}`},
-		`{match: {any: [{resources: {selector: {matchLabels: {a: b}}}}]}}`:                        {``, `{a: b}`},
-		`{at: {matchExpressions: [{key: a, operator: DoesNotExist}]}}`:                            {``, `{b: c}`},
-		`{selector: {}}`: {``, `{a: b}`},
+		`{selector: {matchLabels: {a: b, c: d}}}`:                                                  {`{a: b, c: d}`, `{a: b}`},
+		`{any: [{at: {matchExpressions: [{key: a, operator: In, values: [b, c]}]}}]}`:              {`{a: c}`, `{a: d}`},
+		`{at: {matchExpressions: [{key: a, operator: Exists}]}}`:                                   {`{a: x}`, `{b: x}`},
+		`{at: {matchExpressions: [{key: a, operator: Odd, values: [b]}]}}`:                         {`{a: x}`, `{b: x}`},
+		`{at: {matchLabels: {a: "{{ .name }}"}}}`:                                                  {`{a: x}`, `{b: x}`},
+		`{secretSelector: {a: b}}`:                                                                 {`{a: b}`, `{a: c}`},
+		`{labelSelector: "a=b,c in (d, e)"}`:                                                       {`{a: b, c: e}`, `{a: b, c: f}`},
+		`{labelSelectors: ["a=b"]}`:                                                                {`{a: b}`, `{}`},
+		`{labelFilters: [{key: a, operation: Equal, value: b}]}`:                                   {`{a: b}`, `{a: c}`},
+		`{labels: [{key: a, operation: "==", value: b}]}`:                                          {`{a: b}`, `{}`},
+		`{at: {matchLabels: {a: b}, matchExpressions: [{key: c, operator: NotIn, values: [d]}]}}`:  {`{a: b}`, `{c: d}`},
+		`{podSelector: {matchLabels: {a: b}}}`:                                                     {``, `{a: b}`},
+		`{affinity: {podAffinity: [{labelSelector: {matchLabels: {a: b}}}]}}`:                      {``, `{a: b}`},
+		`{selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}`:                {``, `{a: b}`},
+		`{match: {any: [{resources: {selector: {matchLabels: {a: b}}}}]}}`:                         {``, `{a: b}`},
+		`{at: {matchExpressions: [{key: a, operator: DoesNotExist}]}}`:                             {``, `{b: c}`},
+		`{at: {matchLabels: {a: b}, matchExpressions: [{key: c, operator: NOT_IN, values: [d]}]}}`: {`{a: b}`, `{c: d}`},
+		`{at: {matchLabels: {a: b}, matchExpressions: [{key: c, operator: Odd, values: [d]}]}}`:    {`{a: b}`, `{c: d}`},
+		`{ruleConfigSelector: {matchLabels: {a: b}}}`:                                              {`{a: b}`, `{a: c}`},
+		`{serviceAccountSecretSelector: {a: b}}`:                                                   {`{a: b}`, `{a: c}`},
+		`{selector: {labels: {a: b}}}`:                                                             {`{a: b}`, `{a: c}`},
+		`{selector: {}}`:                                                                           {``, `{a: b}`},
 	} {
 		g := New(tableOf(t), nil)
 		g.Add(loaded(t, "apiVersion: example.com/v1\nkind: Chooser\nmetadata: {namespace: far, name: c}\nspec: "+spec)[0].Parts())
@@ -48,11 +53,30 @@ func TestSelectorsOfCustomResources(t *testing.T) {
 	}
 }
 
+// TestOneUserOfManySelectors: an object that many select takes no more memory than one that one does.
+func TestOneUserOfManySelectors(t *testing.T) {
+	g := New(tableOf(t), nil)
+	for i := range 100 {
+		g.inCustom.keep(Name{Name: fmt.Sprint("c", i)}, "spec", ofLabels([]byte(fmt.Sprintf(`{"k":"v","l%d":"v"}`, i))))
+	}
+	labels := "k: v"
+	for i := range 100 {
+		labels += fmt.Sprintf(", l%d: v", i)
+	}
+	g.Saw(loaded(t, "apiVersion: v1\nkind: Secret\nmetadata: {namespace: shop, name: s, labels: {"+labels+"}}")[0])
+	if use := g.Use(named("Secret shop/s")); len(use.Users) != 1 || !use.Hinted {
+		t.Errorf("%+v", use)
+	}
+	if n := len(g.inCustom.byLabel["k=v"]); n > 2 {
+		t.Errorf("%d selectors are looked for by the label that all have", n)
+	}
+}
+
 // Beyond so many selectors, whatever has labels may be selected.
 func TestManySelectors(t *testing.T) {
 	g := New(tableOf(t), nil)
 	for i := range maxSelectors + 1 {
-		g.inCustom.keep(Name{Name: "c"}, "spec", ofExpressions([]byte(fmt.Sprintf(`[{"key":"k","operator":"In","values":["v%d"]}]`, i))))
+		g.inCustom.keep(Name{Name: "c"}, "spec", ofLabels([]byte(fmt.Sprintf(`{"k":"v%d"}`, i))))
 	}
 	for labels, want := range map[string]bool{"{a: b}": true, "{}": false} {
 		g.Saw(loaded(t, "apiVersion: v1\nkind: Secret\nmetadata: {namespace: shop, name: s"+fmt.Sprint(len(labels))+", labels: "+labels+"}")[0])

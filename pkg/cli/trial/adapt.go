@@ -32,6 +32,9 @@ func (t *trial) adapt() {
 		if t.adaptNamespace(o) {
 			t.note(o, "it has no namespace, and is judged as if it were in one that the Cleaner selects")
 		}
+		if o.Anywhere {
+			o.Namespace = t.findingNamespace()
+		}
 	}
 	for _, o := range t.files.updated {
 		t.adaptVersion(o)
@@ -64,7 +67,7 @@ func (t *trial) adaptNamespace(o *tested) bool {
 	if o.Namespace != "" || !dump.KindOf(o.Kind.GroupVersionKind).Namespaced {
 		return false
 	}
-	o.Anywhere, o.Namespace = true, t.findingNamespace()
+	o.Anywhere = true
 	return slices.ContainsFunc(
 		t.selectorsFor(o),
 		func(s v1alpha1.ResourceSelector) bool { return s.Namespace != "" || s.NamespaceSelector != "" },

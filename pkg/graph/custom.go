@@ -1,0 +1,56 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// customName stands for a custom resource of any kind.
+func customName(namespace, name string) Name {
+	return Name{GroupKind: schema.GroupKind{Group: "*", Kind: "*"}, Namespace: namespace, Name: name}
+}
+
+// Custom finds a custom resource by its namespace and its name, of whatever kind it is.
+func (g *Graph) Custom(namespace, name string) (Name, bool) {
+	return g.custom(namespace, name, func(kind schema.GroupKind) bool { return namespace != "" && !g.clusterScoped[kind] })
+}
+
+// ClusterCustom finds one that is cluster-scoped.
+func (g *Graph) ClusterCustom(name string) (Name, bool) {
+	if name == "cluster" || name == "default" { // settings of the cluster are often called so
+		return Name{}, false
+	}
+	return g.custom("", name, func(kind schema.GroupKind) bool { return g.clusterScoped[kind] })
+}
+
+// Undescribed finds one of a kind of which only the schema says what it names: its controller may make names of its
+// name. Those that are about traffic, Pods and Services are called like the application, and make none.
+func (g *Graph) Undescribed(namespace, name string) (Name, bool) {
+	return g.custom(namespace, name, func(kind schema.GroupKind) bool {
+		return namespace != "" && !g.clusterScoped[kind] && !g.table.sources[kind].isDescribed &&
+			!selectsOthers(kind.Group) && !slices.Contains(ofTraffic, kind.Group)
+	})
+}
+
+// ofTraffic are groups of clouds and gateways whose resources are about the traffic to a Service.
+var ofTraffic = []string{
+	"cloud.google.com", "elbv2.k8s.aws", "externaldns.k8s.io", "getambassador.io", "gateway.envoyproxy.io",
+	"networking.gke.io", "projectcontour.io", "route.openshift.io",
+}
+
+func (g *Graph) custom(namespace, name string, is func(schema.GroupKind) bool) (Name, bool) {
+	if _, ok := g.present[customName(namespace, name).key()]; !ok {
+		return Name{}, false
+	}
+	for _, kind := range g.table.CustomKinds() {
+		custom := Name{GroupKind: kind, Namespace: namespace, Name: name}
+		if is(kind) && g.IsPresent(custom) {
+			return custom, true
+		}
+	}
+	return Name{}, false
+}
