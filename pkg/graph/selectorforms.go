@@ -40,23 +40,27 @@ func eachSelector(path, name string, value object.JSON, depth int, each func(str
 // what is looked at, whatever else is in the name.
 var (
 	othersIn = []string{
-		"cluster", "deployment", "endpoint", "gateway", "ingress", "machine", "monitor", "namespace", "node", "pod", "route",
-		"rule", "service", "workload",
+		"cluster", "deployment", "endpoint", "gateway", "ingress", "machine", "monitor", "namespace", "node",
+		"pod", "route", "rule", "service", "workload",
 	}
 	oursIn = []string{"claim", "config", "pvc", "secret", "volume"}
 )
 
+// judging are fields in which a policy says whose requests it judges, and others with selectors of Pods or clusters.
+var judging = []string{
+	"clusters", "exclude", "match", "matchconstraints", "matchresources", "topologyspreadconstraints",
+	"volumeclaimtemplate", "volumeclaimtemplates",
+}
+
 // isAboutOthers reports whether a field has selectors of other kinds than those that are looked at: those of Pods, and
-// those by which a policy says whose requests it judges.
+// those of policies.
 func isAboutOthers(name string) bool {
 	name = strings.ToLower(name)
 	has := func(word string) bool { return strings.Contains(name, word) }
 	if isSelectorName(name) && slices.ContainsFunc(othersIn, has) && !slices.ContainsFunc(oursIn, has) {
 		return true
 	}
-	return has("affinity") || has("endpoints") || name == "clusters" ||
-		name == "topologyspreadconstraints" || strings.HasPrefix(name, "volumeclaimtemplate") ||
-		name == "match" || name == "exclude" || name == "matchconstraints" || name == "matchresources"
+	return has("affinity") || has("endpoints") || slices.Contains(judging, name)
 }
 
 func isSelectorName(lower string) bool {

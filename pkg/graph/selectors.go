@@ -139,7 +139,8 @@ func (g *Graph) selectedBy(o object.Object) {
 // othersSelected are groups whose custom resources select Pods, Services, hosts or resources of their own group.
 var othersSelected = []string{
 	"azmonitoring.coreos.com", "chaos-mesh.org", "cilium.io", "constraints.gatekeeper.sh", "crd.projectcalico.org",
-	"kuma.io", "monitoring.coreos.com", "monitoring.googleapis.com", "monitoring.rhobs", "operator.victoriametrics.com", "policy.linkerd.io", "projectcalico.org",
+	"kuma.io", "monitoring.coreos.com", "monitoring.googleapis.com", "monitoring.rhobs",
+	"operator.victoriametrics.com", "policy.linkerd.io", "projectcalico.org",
 }
 
 func selectsOthers(group string) bool {
