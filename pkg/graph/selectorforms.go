@@ -36,8 +36,8 @@ func eachSelector(path, name string, value object.JSON, depth int, each func(str
 	}
 }
 
-// othersIn are words in the names of fields that select Pods, hosts and the like, and oursIn those of fields that select
-// what is looked at, whatever else is in the name.
+// othersIn are words in the names of fields that select Pods, hosts and the like, and oursIn those of fields that
+// select what is looked at, whatever else is in the name.
 var (
 	othersIn = []string{
 		"cluster", "deployment", "endpoint", "gateway", "ingress", "machine", "monitor", "namespace", "node",
