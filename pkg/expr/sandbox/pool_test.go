@@ -15,7 +15,8 @@ import (
 )
 
 // needsMuch is the body of a function that needs some 50 MiB.
-const needsMuch = `local t = {} for i = 1, 400000 do t[i] = {} end `
+// needsMuch takes more memory than a small session has, for long enough to be seen on a busy machine.
+const needsMuch = `local t = {} for i = 1, 400000 do t[i] = {} end for i = 1, 1000000 do end `
 
 // TestOutgrown uses more memory than a session has, in each way in which that can be: where another session may have more, that is what
 // is said, and nothing else is.
