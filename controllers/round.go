@@ -125,7 +125,9 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	if err != nil {
 		return nil, err
 	}
-	r.lookAgain(r.acting.keep(cleaner, plan != nil))
+	if plan == nil { // one that can run was kept before it was asked with which others it overlaps
+		r.lookAgain(r.acting.keep(cleaner, false))
+	}
 	r.decide(cleaner, plan, round)
 	if !round.unchecked && round.foreign == "" { // what was due stays due
 		cleaner.Status.ObservedGeneration = cleaner.Generation

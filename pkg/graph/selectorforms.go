@@ -92,7 +92,7 @@ func requirementsOf(name string, value object.JSON) (r []labels.Requirement) {
 
 // ofText are the requirements of a text such as "team=infra,tier in (a, b)". It is empty when the text is none.
 func ofText(text string) []labels.Requirement {
-	if len(text) > 4096 || !strings.ContainsAny(text, "=,( ") {
+	if !strings.ContainsAny(text, "=,( ") {
 		return nil
 	}
 	selector, err := labels.Parse(text)

@@ -76,7 +76,7 @@ func wantFiveWrites(t *testing.T, edit func(*bench, *v1alpha1.Cleaner)) {
 	}
 }
 
-// TestUnshownScanEndsWhenTheAccountChanges: the status does not say as whom it was asked for.
+// TestUnshownScanEndsWhenTheAccountChanges: the status does not say as whom it was asked for, but the request does.
 func TestUnshownScanEndsWhenTheAccountChanges(t *testing.T) {
 	t.Parallel()
 	at := newBarrier(t)
@@ -85,14 +85,14 @@ func TestUnshownScanEndsWhenTheAccountChanges(t *testing.T) {
 	second := l.first().Add(24 * time.Hour)
 	l.at(second)
 	at.await(1)
-	if l.now.Status.ActiveRun != nil {
-		t.Fatal("the run is shown at once")
+	if request, _ := l.executor.Active(l.now.Name); l.now.Status.ActiveRun != nil || request.Account != l.namespace+"/cleaner" {
+		t.Errorf("the status shows %+v, and the request is as %q", l.now.Status.ActiveRun, request.Account)
 	}
 	at.open()
 	l.finish()
-	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted)
+	edit(l.bench, l.now, naming(l.namespace, "other"))
 	record := l.carryOut(t.Context(), run.Request{
-		Cleaner: l.now.Name, Nominal: second.Add(24 * time.Hour), Trigger: v1alpha1.TriggerSchedule, Account: "shop/another",
+		Cleaner: l.now.Name, Nominal: second.Add(24 * time.Hour), Trigger: v1alpha1.TriggerSchedule, Account: l.namespace + "/cleaner",
 	})
 	wantRun(t, record, v1alpha1.ReasonFailed, "Nothing was read or touched: serviceAccountRef was changed after the run was queued")
 }
