@@ -96,12 +96,16 @@ func (r *CleanerReconciler) plan(
 	case round.lost != "":
 		refuse(cleaner, v1alpha1.ReasonCRDOutdated, round.lost)
 		round.sleep = outdatedDelay
-		return nil, nil
 	case round.foreign != "":
 		r.holdBack(cleaner, round)
-		return nil, nil
+	default:
+		plan, err := r.assess(ctx, cleaner, round)
+		if plan != nil || err != nil {
+			return plan, err
+		}
 	}
-	return r.assess(ctx, cleaner, round)
+	r.lookAgain(r.acting.keep(cleaner, false)) // one that can run is kept in assess
+	return nil, nil
 }
 
 // round computes the Cleaner's status, in memory, and what is to be done.
@@ -124,9 +128,6 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	plan, err := r.plan(ctx, cleaner, round)
 	if err != nil {
 		return nil, err
-	}
-	if plan == nil { // one that can run was kept before it was asked with which others it overlaps
-		r.lookAgain(r.acting.keep(cleaner, false))
 	}
 	r.decide(cleaner, plan, round)
 	if !round.unchecked && round.foreign == "" { // what was due stays due
