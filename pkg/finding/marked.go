@@ -22,7 +22,7 @@ func markedRows() []*row {
 			ofOwned: true,
 			ofStock: true,
 			look:    lookStuck,
-			means:   "its deletion began more than 10 minutes ago and has not ended: a finalizer remains, or its Node does not answer",
+			means:   "its deletion has not ended, because a finalizer remains or its Node does not answer: Weak after 2 minutes, Likely after 10, Certain after 30",
 		},
 		{
 			kind:       anyKind,

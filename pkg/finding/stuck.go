@@ -17,8 +17,25 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// stuckFor is how long a deletion may take.
-const stuckFor = 10 * time.Minute
+// A deletion that takes so long is found with more and more confidence that it does not end by itself.
+const (
+	slowAfter    = 2 * time.Minute
+	stuckAfter   = 10 * time.Minute
+	certainAfter = 30 * time.Minute
+)
+
+// confidenceAfter is how sure it is that a deletion does not end by itself. Empty while it may take its time.
+func confidenceAfter(age time.Duration) v1alpha1.FindingConfidence {
+	switch {
+	case age >= certainAfter:
+		return v1alpha1.ConfidenceCertain
+	case age >= stuckAfter:
+		return v1alpha1.ConfidenceLikely
+	case age >= slowAfter:
+		return v1alpha1.ConfidenceWeak
+	}
+	return ""
+}
 
 // ownFinalizers are those of Kubernetes itself, and what they wait for. The garbage collector's wait for other objects,
 // which are stuck themselves.
@@ -48,7 +65,8 @@ func lookStuck(f *Finder, o *object.Parts) *candidate {
 		return nil
 	}
 	since := timeAt(o.At("metadata", "deletionTimestamp"))
-	if f.Now.Sub(since) < stuckFor {
+	confidence := confidenceAfter(f.Now.Sub(since))
+	if confidence == "" {
 		return nil
 	}
 	finalizers, isGuarded := finalizersOf(o)
@@ -69,7 +87,7 @@ func lookStuck(f *Finder, o *object.Parts) *candidate {
 	}
 	f.explain(stuckKinds...)
 	return &candidate{
-		found:  &Finding{Confidence: v1alpha1.ConfidenceCertain, Since: since},
+		found:  &Finding{Confidence: confidence, Since: since},
 		decide: func(f *Finder, found Finding) *Finding { return f.explainStuck(found, s) },
 	}
 }

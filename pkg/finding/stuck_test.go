@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
@@ -208,5 +209,27 @@ func TestStuckInOneNamespace(t *testing.T) {
 		"to repair it: read the log of Deployment ops/example-operator; remove the finalizer by hand only when that does not help"
 	if found[0].Reason != want {
 		t.Errorf("the reason is %q, want %q", found[0].Reason, want)
+	}
+}
+
+// detectors.md 8: a deletion is reported after 2, 10 and 30 minutes.
+func TestStuckConfidence(t *testing.T) {
+	t.Parallel()
+	for age, want := range map[time.Duration]v1alpha1.FindingConfidence{
+		2*time.Minute - time.Second:  "",
+		2 * time.Minute:              v1alpha1.ConfidenceWeak,
+		10*time.Minute - time.Second: v1alpha1.ConfidenceWeak,
+		10 * time.Minute:             v1alpha1.ConfidenceLikely,
+		30 * time.Minute:             v1alpha1.ConfidenceCertain,
+	} {
+		deleted := now.Add(-age).UTC().Format(time.RFC3339)
+		held := of("example.com/v1 Widget shop/a", "finalizers: [example.com/hold], deletionTimestamp: '"+deleted+"'")
+		var got v1alpha1.FindingConfidence
+		for _, found := range find(t, scenario{cluster: held}) {
+			got = found.Confidence
+		}
+		if got != want {
+			t.Errorf("after %s, the confidence is %q, want %q", age, got, want)
+		}
 	}
 }
