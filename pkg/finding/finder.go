@@ -78,6 +78,8 @@ type List struct {
 	unusual bool
 	// rights is true when they show who has a right that matters.
 	rights bool
+	// binders is true when they show who may make bindings.
+	binders bool
 	// detailed is true when they explain what is found, and extra when they are read for nothing else.
 	detailed, extra bool
 	// rows are what is looked for among them.
@@ -114,6 +116,7 @@ type Finder struct {
 	texts
 	readers
 	rights
+	binders
 	projects
 }
 
@@ -123,7 +126,7 @@ func New(options Options) *Finder {
 		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{},
 		elsewhere: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
 		candidates: map[types.UID][]*candidate{}, said: map[sameness]*Finding{}, notes: newNotes(), details: newDetails(),
-		readers: newReaders(), rights: newRights(),
+		readers: newReaders(), rights: newRights(), binders: binders{},
 	}
 	clusterScoped := map[schema.GroupKind]bool{}
 	for _, kind := range options.Served {
@@ -212,6 +215,9 @@ func (f *Finder) noteObject(list List, o *object.Parts) {
 	}
 	if list.rights {
 		f.noteRight(o)
+	}
+	if list.binders {
+		f.noteBinder(o)
 	}
 	if list.counted {
 		f.count(o)

@@ -58,6 +58,7 @@ func (f *Finder) needs() needs {
 			n.add(n.reads, scalers, crosses)
 		}
 		n.add(n.reads, f.mayMake(r), crosses)
+		n.add(n.reads, mayBind(r), crosses)
 		n.add(n.reads, r.reads, crosses)
 		n.add(n.reads, f.waitersFor(r), crosses)
 		n.add(n.reads, r.annotated(), true) // an annotation may name an object of another namespace
@@ -74,6 +75,14 @@ func (f *Finder) mayMake(r *row) []schema.GroupKind {
 		return slices.Concat([]schema.GroupKind{roles}, f.Table.CustomKinds())
 	case r.named && r.kind == claims:
 		return f.Table.CustomKinds()
+	}
+	return nil
+}
+
+// mayBind are the kinds whose objects let somebody bind the roles of a row.
+func mayBind(r *row) []schema.GroupKind {
+	if r.isRole() {
+		return []schema.GroupKind{roles, clusterRoles}
 	}
 	return nil
 }
@@ -195,7 +204,8 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
 		readers: f.showsReaders(gk, n),
 		waiters: f.mayWait(gk), rights: f.showsRights(gk),
-		texts: gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
+		binders: slices.ContainsFunc(f.rows, func(r *row) bool { return slices.Contains(mayBind(r), gk) }),
+		texts:   gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
 	}
 	whole.Everywhere = whole.Everywhere || whole.texts // which may name an object of another namespace
 	whole.MetadataOnly = !f.needsBody(whole)
@@ -212,7 +222,7 @@ func (f *Finder) showsReaders(kind schema.GroupKind, n needs) bool {
 // needsBody reports whether rows of other kinds need more of the objects of a list than their metadata.
 func (f *Finder) needsBody(l List) bool {
 	gk := l.Kind.GroupKind()
-	forRows := l.texts || l.waiters || l.rights || l.readers
+	forRows := l.texts || l.waiters || l.rights || l.readers || l.binders
 	return forRows || l.source && f.Table.NeedsBody(gk) || l.noted && !slices.Contains(notedByMetadata, gk)
 }
 

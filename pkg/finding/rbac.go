@@ -37,6 +37,47 @@ func roleRows() []*row {
 	return []*row{role, clusterRole, binding("RoleBinding"), binding("ClusterRoleBinding")}
 }
 
+// isRole reports whether the row is of roles, which a program may bind later.
+func (r *row) isRole() bool { return r.named && (r.kind == roles || r.kind == clusterRoles) }
+
+// binders are the roles that let a program make bindings, by the namespace in which it may: empty for all. There are
+// two of each at most: one of them may be the role that is judged.
+type binders map[string][]graph.Name
+
+// noteBinder takes note of a role that names bindings and lets somebody make them. One for everything is for people,
+// and so are those that Kubernetes makes.
+func (f *Finder) noteBinder(o *object.Parts) {
+	if o.At("metadata", "labels", "kubernetes.io/bootstrapping").Text() != "" {
+		return
+	}
+	for rule := range o.At("rules").Elements() {
+		for resource := range rule.Field("resources").Elements() {
+			if text := resource.Text(); text != "rolebindings" && text != "clusterrolebindings" ||
+				!allows(rule, rbacv1.GroupName, []string{text}, []string{"create"}) {
+				continue
+			}
+			noteUser(f, f.binders, strings.Clone(o.Namespace), clonedName(o))
+			return
+		}
+	}
+}
+
+// binderOf says who may bind a role that nothing binds yet. Empty when nobody is known to. Where roles may not be read,
+// it is unknown anyway whether the candidate is used.
+func (f *Finder) binderOf(c *candidate) string {
+	if !c.row.isRole() {
+		return ""
+	}
+	for _, namespace := range []string{"", c.namespace} {
+		for _, binder := range f.binders[namespace] {
+			if binder != c.object() {
+				return binder.String() + " lets somebody make bindings, who may bind it later"
+			}
+		}
+	}
+	return ""
+}
+
 const accountPrefix = "system:serviceaccount:"
 
 // subject is who a binding is for. ok is false of those that the cluster does not know: users and groups.

@@ -10,6 +10,11 @@ func binds(kind, role, subjects string) string {
 	return "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: " + kind + ", name: '" + role + "'}\nsubjects: [" + subjects + "]"
 }
 
+// makesBindings is a role that lets somebody make RoleBindings.
+func makesBindings(role string) string {
+	return of(rbac+role, "", "rules: [{apiGroups: [rbac.authorization.k8s.io], resources: [rolebindings], verbs: [get, create]}]")
+}
+
 const (
 	user  = "{kind: User, apiGroup: rbac.authorization.k8s.io, name: me}"
 	robot = "{kind: ServiceAccount, name: robot, namespace: ci}"
@@ -38,6 +43,28 @@ RoleBinding shop/c Unused`,
 			of(rbac+"ClusterRole binder", "", "rules: [{apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], resourceNames: [bindable, other], verbs: [bind]}]"),
 			of(rbac+"ClusterRoleBinding b", "", binds("ClusterRole", "binder", user))),
 		want: "ClusterRole bindable Unused unknown\nClusterRole nobodys Unused\nRole shop/other Unused",
+	},
+	"detectors.md 3: a Role that an operator may bind later": {
+		cluster: cluster(of(rbac+"Role shop/left", ""), of(rbac+"Role ci/left", ""), of(rbac+"ClusterRole left", ""), makesBindings("Role ci/operator"),
+			of(rbac+"RoleBinding ci/a", "", binds("Role", "operator", user))),
+		want: "ClusterRole left Unused\nRole ci/left Unused weak\nRole shop/left Unused",
+	},
+	"a ClusterRole that lets somebody make bindings may be for all roles but itself": {
+		cluster: cluster(of(rbac+"Role shop/left", ""), of(rbac+"ClusterRole left", ""), makesBindings("ClusterRole operator"),
+			of(rbac+"RoleBinding shop/used", "", binds("Role", "gone", user))),
+		want: "ClusterRole left Unused weak\nClusterRole operator Unused\nRole shop/left Unused weak\nRoleBinding shop/used Unused",
+	},
+	"what people have, and what Kubernetes makes, binds nothing later": {
+		cluster: cluster(of(rbac+"ClusterRole left", ""),
+			of(rbac+"ClusterRole admin", "labels: {kubernetes.io/bootstrapping: rbac-defaults}", "rules: [{apiGroups: [rbac.authorization.k8s.io], resources: [rolebindings], verbs: ['*']}]"),
+			of(rbac+"ClusterRole all", "", "rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]"), of(rbac+"ClusterRoleBinding a", "", binds("ClusterRole", "all", user)),
+			of(rbac+"ClusterRole reads", "", "rules: [{apiGroups: [rbac.authorization.k8s.io], resources: [rolebindings], verbs: [get, list, watch]}]"),
+			of(rbac+"ClusterRoleBinding b", "", binds("ClusterRole", "reads", user))),
+		want: "ClusterRole left Unused",
+	},
+	"a Role where ClusterRoles cannot be read": {
+		cluster: cluster(of(rbac+"Role shop/left", "")), unread: []string{"ClusterRole"},
+		want: "Role shop/left Unused unknown",
 	},
 	"kor#608: ClusterRoles whose rules another takes": {
 		cluster: cluster(
