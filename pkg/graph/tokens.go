@@ -14,8 +14,8 @@ import (
 
 // eachWord visits all strings of a custom resource that could be names, or hold some between marks, as in
 // "k8s://shop/key" and "env:PASSWORD,secret:db-login", whatever their fields are called. Of longer texts, such as
-// scripts and templates, it visits the words with a dash: others say nothing. A key of a map may be a name, too, but
-// one word may as well be the name of a field. Of the metadata it is only the annotations: labels and owners are of
+// scripts and templates, it visits the words that eachTelling does: others say nothing. A key of a map may be a name,
+// too, but one word may as well be the name of a field. Of the metadata it is only the annotations: labels and owners are of
 // something else. at is where the word stands.
 func eachWord(o object.JSON, visit func(at, word object.JSON)) {
 	for name, value := range o.Fields() {
@@ -51,24 +51,50 @@ func eachWordIn(value object.JSON, marks bool, visit func(at, word object.JSON))
 		case isWord && (!isKey || bytes.ContainsAny(value[begin:end], "-.")):
 			visit(value[begin:], value[begin:])
 		case !isWord && marks && !isKey:
-			eachDashed(value[begin:], visit)
+			eachTelling(value[begin:], visit)
 		}
 		i = end
 	}
 }
 
-// eachDashed visits the words with a dash of a text, with the namespaces that stand before them.
-func eachDashed(text object.JSON, visit func(at, word object.JSON)) {
-	eachToken(text, &tokenParts, func(before, token []byte) {
-		if !bytes.ContainsRune(bytes.Trim(token, "-."), '-') {
+// eachTelling visits the words of a text that say something, with the namespaces that stand before them: those with a
+// dash, and those that are settings of an object, as in "existingSecret: login".
+func eachTelling(text object.JSON, visit func(at, word object.JSON)) {
+	eachToken(text, &tokenParts, func(before token, word []byte) {
+		namespace := before.qualifier()
+		if !bytes.ContainsRune(bytes.Trim(word, "-."), '-') && !before.isSettingOfObject() {
 			return
 		}
-		word := append(make(object.JSON, 0, len(before)+len(token)+3), '"')
-		if len(before) > 0 {
-			word = append(append(word, before...), '/')
+		whole := append(make(object.JSON, 0, len(namespace)+len(word)+3), '"')
+		if len(namespace) > 0 {
+			whole = append(append(whole, namespace...), '/')
 		}
-		visit(text, append(append(word, token...), '"'))
+		visit(text, append(append(whole, word...), '"'))
 	})
+}
+
+// token is the token before another one, and what stands between the two. Empty before the first.
+type token struct{ word, gap []byte }
+
+// qualifier is the token where only a slash or a colon follows it: it may be the namespace or the kind of the next.
+func (t token) qualifier() []byte {
+	if len(t.gap) == 1 && (t.gap[0] == '/' || t.gap[0] == ':') {
+		return t.word
+	}
+	return nil
+}
+
+// settingsOfObjects are in the names of settings whose values are names of objects.
+var settingsOfObjects = []string{"secret", "configmap", "claim", "pvc", "account", "credential", "existing"}
+
+// isSettingOfObject reports whether the token is such a setting, in YAML, in JSON or in a properties file.
+func (t token) isSettingOfObject() bool {
+	if bytes.ContainsFunc(t.gap, func(r rune) bool { return !strings.ContainsRune(` :="'\\`, r) }) ||
+		!bytes.ContainsAny(t.gap, ":=") {
+		return false
+	}
+	word := strings.ToLower(string(t.word))
+	return slices.ContainsFunc(settingsOfObjects, func(part string) bool { return strings.Contains(word, part) })
 }
 
 // endOfString is where the string ends that begins at a quote.
@@ -105,10 +131,11 @@ func isInNeither(r rune) bool {
 // namespace. With a word and a slash before it, a word may also be a name in another namespace: isWhole says that the
 // namespace stands so before it.
 func EachName(namespace string, text object.JSON, visit func(namespace string, word []byte, isWhole bool)) {
-	eachToken(text, &tokenParts, func(before, word []byte) {
+	eachToken(text, &tokenParts, func(last token, word []byte) {
 		if bytes.ContainsFunc(word, isCapital) {
 			return
 		}
+		before := last.qualifier()
 		visitName(namespace, string(before), word, func(namespace string, word []byte) {
 			namespace = strings.TrimSuffix(namespace, shortName)
 			visit(namespace, word, len(before) > 0 && namespace == string(before))
@@ -118,9 +145,9 @@ func EachName(namespace string, text object.JSON, visit func(namespace string, w
 
 // eachName is EachName, and marks the namespace of a short name with shortName.
 func eachName(namespace string, text object.JSON, visit func(namespace string, word []byte)) {
-	eachToken(text, &tokenParts, func(before, word []byte) {
+	eachToken(text, &tokenParts, func(before token, word []byte) {
 		if !bytes.ContainsFunc(word, isCapital) {
-			visitName(namespace, string(before), word, visit)
+			visitName(namespace, string(before.qualifier()), word, visit)
 		}
 	})
 }
@@ -128,7 +155,8 @@ func eachName(namespace string, text object.JSON, visit func(namespace string, w
 // eachRoleName visits the words that only RBAC objects may be called: with colons, capital letters or underscores.
 // What stands before a colon may be the kind.
 func eachRoleName(namespace string, text object.JSON, visit func(namespace string, word []byte)) {
-	eachToken(text, &roleParts, func(before, word []byte) {
+	eachToken(text, &roleParts, func(last token, word []byte) {
+		before := last.qualifier()
 		word = bytes.Trim(word, "-.:")
 		for more := true; more; _, word, more = bytes.Cut(word, []byte{':'}) {
 			if len(word) < shortestMention || bytes.IndexFunc(word, isOutsideName) < 0 {
@@ -141,14 +169,14 @@ func eachRoleName(namespace string, text object.JSON, visit func(namespace strin
 	})
 }
 
-// eachToken visits the tokens of the JSON string that the text begins with, each with the token before it where only
-// a slash or a colon separates them.
-func eachToken(text object.JSON, parts *[256]bool, visit func(before, token []byte)) {
+// eachToken visits the tokens of the JSON string that the text begins with, each with the one before it.
+func eachToken(text object.JSON, parts *[256]bool, visit func(before token, word []byte)) {
 	if text.Type() != object.String {
 		return
 	}
 	text = text[1:]
-	begin, before := -1, []byte(nil)
+	begin, end := -1, 0 // of the token that began, and of the one before it
+	var last []byte
 	for i := 0; i < len(text); i++ {
 		if parts[text[i]] {
 			if begin < 0 {
@@ -157,12 +185,9 @@ func eachToken(text object.JSON, parts *[256]bool, visit func(before, token []by
 			continue
 		}
 		if begin >= 0 {
-			visit(before, text[begin:i])
+			visit(token{last, text[end:begin]}, text[begin:i])
+			last, begin, end = text[begin:i], -1, i
 		}
-		if before = nil; begin >= 0 && (text[i] == '/' || text[i] == ':') {
-			before = text[begin:i]
-		}
-		begin = -1
 		switch text[i] {
 		case '"':
 			return
