@@ -4,6 +4,8 @@
 package schedule
 
 import (
+	"os"
+	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,6 +70,23 @@ func TestString(t *testing.T) {
 				t.Errorf("String()\n got %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// The page on schedules shows what String says.
+func TestPageShowsWords(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/schedules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (every|on) (.+) \\|$").FindAllStringSubmatch(string(page), -1)
+	for _, row := range rows {
+		if got, want := mustParse(t, row[1], "").String(), row[2]+" "+row[3]; got != want {
+			t.Errorf("%s is %q, and the page says %q", row[1], got, want)
+		}
+	}
+	if len(rows) < 9 {
+		t.Errorf("found %d rows, want at least 9", len(rows))
 	}
 }
 
