@@ -23,8 +23,8 @@ type release struct {
 	root, out, version, kubectl string
 	// repository is where the image is pushed, and charts where the chart is, both without a tag.
 	repository, charts string
-	// dry builds everything and publishes nothing.
-	dry             bool
+	// dry builds everything and publishes nothing; check builds nothing, either.
+	dry, check      bool
 	images, plugins []target
 	src             source
 }
@@ -39,7 +39,7 @@ type published struct {
 
 func releaseCommand(ctx context.Context, args []string) error {
 	r, err := parseReleaseFlags(args)
-	if err != nil {
+	if err != nil || r.check {
 		return err
 	}
 	if r.src, err = readSource(ctx, r.root, os.Getenv("SOURCE_DATE_EPOCH")); err != nil {
@@ -68,6 +68,7 @@ func parseReleaseFlags(args []string) (release, error) {
 	flags.StringVar(&r.kubectl, "kubectl", "kubectl", "the kubectl that renders config")
 	flags.StringVar(&r.repository, "image", "ghcr.io/kubecleaner/manager", "the repository of the image")
 	flags.StringVar(&r.charts, "charts", "ghcr.io/kubecleaner/charts", "the repository below which the chart is")
+	flags.BoolVar(&r.check, "check", false, "only check the flags, and write nothing")
 	flags.BoolVar(&r.dry, "dry", false, "publish nothing, and accept changes that are not committed")
 	imageTargets := flags.String("platforms", "linux/amd64,linux/arm64", "the platforms of the image")
 	pluginTargets := flags.String(
