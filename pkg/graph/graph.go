@@ -119,7 +119,7 @@ func (g *Graph) Add(o *object.Parts) {
 	}
 	g.addLabels(o, use)
 	g.bytes += g.parameters.add(o)
-	var others []string
+	others := g.table.namespacesOfPods(o)
 	if s := g.table.sources[o.Kind.GroupKind()]; s != nil && s.isCustom {
 		g.addGiven(o.Object)
 		g.bytes += g.inCustom.add(o)

@@ -6,7 +6,6 @@ package graph
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -67,61 +66,6 @@ func wholeWord(text object.JSON) []byte {
 		return nil
 	}
 	return word
-}
-
-// maxOthers is how many other namespaces may stand in a custom resource. With more, its words may be names in any.
-const maxOthers = 16
-
-// anyOther stands for all namespaces.
-var anyOther = []string{""}
-
-// otherNamespaces are those that stand in a custom resource, in fields such as namespace and configNamespace.
-func otherNamespaces(o *object.Parts) (others []string) {
-	for name, value := range object.JSON(o.Raw).Fields() {
-		if !name.Is("metadata") {
-			others = addNamespaces(others, o.Namespace, value, 0)
-		}
-	}
-	if len(others) > maxOthers {
-		return anyOther
-	}
-	return others
-}
-
-// addNamespaces adds those that stand in a value, without the object's own. It stops when there are too many.
-func addNamespaces(others []string, own string, value object.JSON, depth int) []string {
-	if depth > maxDepth {
-		return slices.Repeat(anyOther, maxOthers+1)
-	}
-	switch value.Type() {
-	case object.Map:
-		for name, field := range value.Fields() {
-			if isNamespaceField(name.String()) && field.Type() == object.String {
-				others = addNamespace(others, own, field.Text())
-			}
-			if others = addNamespaces(others, own, field, depth+1); len(others) > maxOthers {
-				break
-			}
-		}
-	case object.List:
-		for element := range value.Elements() {
-			if others = addNamespaces(others, own, element, depth+1); len(others) > maxOthers {
-				break
-			}
-		}
-	}
-	return others
-}
-
-func addNamespace(others []string, own, namespace string) []string {
-	if namespace == "" || namespace == own || slices.Contains(others, namespace) {
-		return others
-	}
-	return append(others, namespace)
-}
-
-func isNamespaceField(name string) bool {
-	return name == "namespace" || strings.HasSuffix(name, "Namespace")
 }
 
 // ownName is a name that drivers give what they store: that of a volume's claim. Parameters of a class may be called

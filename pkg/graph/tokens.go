@@ -89,8 +89,7 @@ var settingsOfObjects = []string{"secret", "configmap", "claim", "pvc", "account
 
 // isSettingOfObject reports whether the token is such a setting, in YAML, in JSON or in a properties file.
 func (t token) isSettingOfObject() bool {
-	if bytes.ContainsFunc(t.gap, func(r rune) bool { return !strings.ContainsRune(` :="'\\`, r) }) ||
-		!bytes.ContainsAny(t.gap, ":=") {
+	if !bytes.ContainsAny(t.gap, ":=") || bytes.ContainsFunc(t.gap, isOutsideValue) {
 		return false
 	}
 	word := strings.ToLower(string(t.word))
@@ -131,10 +130,7 @@ func isInNeither(r rune) bool {
 // namespace. With a word and a slash before it, a word may also be a name in another namespace: isWhole says that the
 // namespace stands so before it.
 func EachName(namespace string, text object.JSON, visit func(namespace string, word []byte, isWhole bool)) {
-	eachToken(text, &tokenParts, func(last token, word []byte) {
-		if bytes.ContainsFunc(word, isCapital) {
-			return
-		}
+	eachSmall(text, func(last token, word []byte) {
 		before := last.qualifier()
 		visitName(namespace, string(before), word, func(namespace string, word []byte) {
 			namespace = strings.TrimSuffix(namespace, shortName)
@@ -145,9 +141,21 @@ func EachName(namespace string, text object.JSON, visit func(namespace string, w
 
 // eachName is EachName, and marks the namespace of a short name with shortName.
 func eachName(namespace string, text object.JSON, visit func(namespace string, word []byte)) {
+	eachSmall(text, func(before token, word []byte) { visitName(namespace, string(before.qualifier()), word, visit) })
+}
+
+// eachSmall visits the tokens without capital letters. Of the others, it visits the parts between dots that have a dash,
+// as in login-page.dbPassword: those without are names of fields and classes.
+func eachSmall(text object.JSON, visit func(before token, word []byte)) {
 	eachToken(text, &tokenParts, func(before token, word []byte) {
 		if !bytes.ContainsFunc(word, isCapital) {
-			visitName(namespace, string(before.qualifier()), word, visit)
+			visit(before, word)
+			return
+		}
+		for part := range bytes.SplitSeq(word, []byte{'.'}) {
+			if bytes.ContainsRune(bytes.Trim(part, "-"), '-') && !bytes.ContainsFunc(part, isCapital) {
+				visit(token{}, part)
+			}
 		}
 	})
 }
@@ -226,7 +234,7 @@ func escaped(text object.JSON) int {
 // visitName visits a word, which may be in the namespace that stands before it, too. Names neither begin nor end with
 // a dot or a dash: those are of the sentence, or of a flag. The first label of a word such as web.shop.svc is a name
 // in the namespace that is the second, and the second label of kafka-0.kafka.shop.svc in the namespace that is the
-// third. A short word can only be the name of something that is cluster-scoped, and is visited with "*".
+// third. With a dash, the first label may have a key behind it: db-login.password. A short word can only be the name of something that is cluster-scoped, and is visited with "*".
 func visitName(namespace, before string, word []byte, visit func(namespace string, word []byte)) {
 	word = bytes.Trim(word, "-.")
 	add := func(namespace string, word []byte) {
@@ -246,6 +254,9 @@ func visitName(namespace, before string, word []byte, visit func(namespace strin
 	}
 	if host, rest, found := bytes.Cut(word, []byte{'.'}); found {
 		addLast(namespace, word, add)
+		if bytes.IndexByte(host, '-') >= 0 && !bytes.Contains(rest, []byte("svc")) {
+			add(namespace, host)
+		}
 		within, rest, isLonger := bytes.Cut(rest, []byte{'.'})
 		add(string(within), host)
 		switch after, _, _ := bytes.Cut(rest, []byte{'.'}); {
@@ -257,9 +268,10 @@ func visitName(namespace, before string, word []byte, visit func(namespace strin
 	}
 }
 
-// addLast adds what a key of settings ends with, as in spark.kubernetes.driver.secrets.db-login.
+// addLast adds what a key of settings ends with, as in spark.kubernetes.driver.secrets.login.
 func addLast(namespace string, word []byte, add func(namespace string, word []byte)) {
-	if last := word[bytes.LastIndexByte(word, '.')+1:]; bytes.IndexByte(last, '-') >= 0 {
+	i := bytes.LastIndexByte(word, '.')
+	if last := word[i+1:]; bytes.IndexByte(last, '-') >= 0 || bytes.HasSuffix(word[:i], []byte(".secrets")) {
 		add(namespace, last)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,9 @@ func testEachNamespace(t *testing.T, now time.Time) {
 			t.Errorf("only %d namespaces have a %s that is unused", len(namespaces), kind)
 		}
 		for namespace, all := range namespaces {
+			if strings.HasSuffix(namespace, "-others") {
+				continue // texts of Pods of another namespace name what is in it, and these are not read
+			}
 			found := findIn(read, options, namespace, nil)
 			if len(found) != all {
 				t.Errorf("in %s %d of kind %s are unused, and %d when the whole cluster is read", namespace, len(found), kind, all)
