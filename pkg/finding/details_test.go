@@ -44,7 +44,7 @@ func TestDetails(t *testing.T) {
 				of("v1 PersistentVolume b", "", "spec: {persistentVolumeReclaimPolicy: Retain, claimRef: {namespace: shop, name: a}}", "status: {phase: Bound}"),
 			"Likely: none of N kinds names it",
 		},
-		"a claim that was used again": {of("v1 PersistentVolumeClaim shop/a", "", "status: {conditions: [{type: Unused, status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z'}]}"), "Likely: none of N kinds names it"},
+		"a claim that was used again": {of("v1 PersistentVolumeClaim shop/a", "", "status: {conditions: [{type: Unused, status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z'}]}"), "Weak: none of N kinds names it, but its condition Unused is False: a Pod uses it"},
 		"a volume": {
 			of("v1 PersistentVolume a", "", "spec: {persistentVolumeReclaimPolicy: Delete, capacity: {storage: 1Gi}, claimRef: {namespace: shop, name: data}}", "status: {phase: Released, lastPhaseTransitionTime: '2026-01-02T00:00:00Z'}"),
 			"Certain, since 2026-01-02, frees 1073741824 bytes: it is Released: its claim was PersistentVolumeClaim shop/data (reclaim policy Delete)",
@@ -238,7 +238,7 @@ func TestWantedLists(t *testing.T) {
 		"what is Stuck":   {finding.Want{Kind: gk("Event"), Type: v1alpha1.FindingStuck}, "Event metadata", "Pod ConfigMap"},
 		"bindings":        {finding.Want{Kind: gk("RoleBinding.rbac.authorization.k8s.io"), Type: v1alpha1.FindingUnused}, "RoleBinding; Role metadata everywhere; ServiceAccount metadata everywhere; Pod everywhere", "Event Secret"},
 		"classes":         {finding.Want{Kind: gk("StorageClass.storage.k8s.io"), Type: v1alpha1.FindingUnused}, "StorageClass everywhere; PersistentVolumeClaim everywhere; StatefulSet everywhere", "Event Node"},
-		"Namespaces":      {finding.Want{Kind: gk("Namespace"), Type: v1alpha1.FindingUnused}, "Namespace; Pod metadata everywhere; Widget metadata everywhere; Secret metadata everywhere", "Event Node EndpointSlice"},
+		"Namespaces":      {finding.Want{Kind: gk("Namespace"), Type: v1alpha1.FindingUnused}, "Namespace; Pod everywhere; Widget everywhere; Secret metadata everywhere", "Event Node EndpointSlice"},
 		"autoscalers":     {finding.Want{Kind: gk("HorizontalPodAutoscaler.autoscaling"), Type: v1alpha1.FindingUnused}, "HorizontalPodAutoscaler; Deployment; Pod", "Node Secret"},
 		"what cascades":   {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingCascading}, "ConfigMap metadata; ConfigMap everywhere; Pod; ScaledObject everywhere", "Event Node"},
 		"workloads":       {finding.Want{Kind: gk("Deployment.apps"), Type: v1alpha1.FindingIdle}, "Deployment; HorizontalPodAutoscaler; ScaledObject; SleepInfo metadata; Pod", "Node Secret"},

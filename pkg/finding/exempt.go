@@ -128,7 +128,10 @@ var readingLabels = []string{
 // readingAnnotations are annotations that mean the same.
 var readingAnnotations = []string{
 	"hub.jupyter.org/username",
+	// What is copied under its own name, also into namespaces that do not exist yet.
 	"replicator.v1.mittwald.de/replicate-to", "replicator.v1.mittwald.de/replicate-to-matching",
+	"reflector.v1.k8s.emberstack.com/reflection-auto-enabled",
+	"kubed.appscode.com/sync", "config-syncer.appscode.com/sync",
 	"listener.cattle.io/fingerprint", // the certificate of a server of Rancher or k3s, which reads it by its name
 	"workflows.argoproj.io/rbac-rule",
 	"workflows.argoproj.io/default-artifact-repository",
@@ -154,7 +157,7 @@ func readByLabel(o *object.Parts) string {
 		}
 	}
 	for _, name := range readingAnnotations {
-		if annotation(o, name) != "" {
+		if value := annotation(o, name); value != "" && value != "false" {
 			return "it is read by its annotation " + name + ", whatever its name is"
 		}
 	}

@@ -213,12 +213,7 @@ func (f *Finder) noteObject(list List, o *object.Parts) {
 	if list.waiters {
 		f.waits(o)
 	}
-	if list.rights {
-		f.noteRight(o)
-	}
-	if list.binders {
-		f.noteBinder(o)
-	}
+	f.noteAccess(list, o)
 	if list.counted {
 		f.count(o)
 	}
@@ -234,6 +229,16 @@ func (f *Finder) noteObject(list List, o *object.Parts) {
 	}
 	if list.detailed {
 		f.detail(o)
+	}
+}
+
+// noteAccess takes note of who may do something that matters.
+func (f *Finder) noteAccess(list List, o *object.Parts) {
+	if list.rights {
+		f.noteRight(o)
+	}
+	if list.binders {
+		f.noteBinder(o)
 	}
 }
 

@@ -64,6 +64,33 @@ var fixedNames = []fixedName{
 	{name: "kubevip", by: "kube-vip"},
 	{name: "cilium-ca", by: "Cilium"},
 	{name: "operator-ca-tls*", by: "MinIO's operator"},
+	{name: "storage-config", by: "KServe"},
+	{name: "px-*", by: "Portworx"},
+	{name: "*-bootstrap-acl-token", by: "Consul"},
+	{name: "aws-creds", namespace: "kube-system", label: never, by: credentialOperator},
+	{name: "azure-credentials", namespace: "kube-system", label: never, by: credentialOperator},
+	{name: "gcp-credentials", namespace: "kube-system", label: never, by: credentialOperator},
+	{name: "vsphere-creds", namespace: "kube-system", label: never, by: credentialOperator},
+	{name: "openstack-credentials", namespace: "kube-system", label: never, by: credentialOperator},
+	{name: "bootstrap", namespace: "kube-system", label: never, by: "OpenShift's operator for etcd"},
+	{name: "azure-cloud-provider", by: "Azure's CSI driver"},
+	{name: "active-operator", by: "Calico's operator"},
+	{name: "envoy-oidc-hmac", by: "Envoy Gateway"},
+	{name: "full-cluster-state", by: "RKE"},
+	{name: "ovn-vpc-nat-config", by: "Kube-OVN"},
+	{name: "ovn-vpc-nat-gw-config", by: "Kube-OVN"},
+	{name: "cluster-dns", namespace: "kube-system", label: never, by: "k3s"},
+	{name: "node-agent-config", by: "Velero"},
+	{name: "velero-restic-credentials", by: "Velero"},
+	{name: "gitcredential", by: "Rancher Fleet"},
+	{name: "auto-import-secret", by: "Open Cluster Management"},
+	{name: "k10-dr-secret", by: "Kasten K10"},
+	{name: "alertmanager", namespace: "gmp-public", label: never, by: "Google Managed Prometheus"},
+	{name: "asm-options", by: "Anthos Service Mesh"},
+	{name: "env-asm-*", by: "Anthos Service Mesh"},
+	{name: "*", label: "dev.okteto.com/git-deploy", by: "Okteto"},
+	{name: "werf-*", by: "werf"},
+	{name: "cluster-autoscaler-status", by: "Cluster Autoscaler"},
 	{name: "*", label: "konghq.com/ca-cert", by: "Kong"},
 	{name: "*", label: "konghq.com/credential", by: "Kong"},
 	{name: "*", label: "openpolicyagent.org/policy", by: "Open Policy Agent"},
@@ -80,6 +107,11 @@ var fixedNames = []fixedName{
 	{name: "*.credentials.postgresql.acid.zalan.do", by: "Zalando's operator"},
 	{name: "*", namespace: "cilium-secrets", label: "secretsync.cilium.io/owning-secret-name", by: "Cilium"},
 }
+
+// never is a label that no object has: what has it is looked for by its name and its namespace only.
+const never = "-"
+
+const credentialOperator = "OpenShift's operator for credentials of clouds"
 
 // Ceph CSI asks for tokens of the account in the namespace of each tenant.
 const (

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -58,17 +59,19 @@ func namedRows() []*row {
 	return append(classRows(), configMap, secret, token, account, priority, namedRow(runtimeClasses))
 }
 
-// cloudIdentities are annotations that give an account an identity outside the cluster: something out there trusts it.
-var cloudIdentities = []string{
-	"eks.amazonaws.com/role-arn",
-	"iam.gke.io/gcp-service-account",
-	"azure.workload.identity/client-id",
-	"pod-identity.alibabacloud.com/role-name",
-}
+// cloudIdentities are the ends of annotations that give an account an identity outside the cluster, such as
+// eks.amazonaws.com/role-arn: something out there trusts it. Most clouds have one of them.
+var cloudIdentities = []string{"/role-arn", "/gcp-service-account", "/client-id", "/role-name"}
 
 // hasIdentity reports whether an account has an identity outside the cluster.
 func hasIdentity(account *object.Parts) bool {
-	return slices.ContainsFunc(cloudIdentities, func(mark string) bool { return annotation(account, mark) != "" })
+	for name, value := range account.At("metadata", "annotations").Fields() {
+		isEnd := func(end string) bool { return strings.HasSuffix(name.String(), end) }
+		if value.Text() != "" && slices.ContainsFunc(cloudIdentities, isEnd) {
+			return true
+		}
+	}
+	return false
 }
 
 func lookAccount(f *Finder, o *object.Parts) *candidate {

@@ -153,10 +153,12 @@ func (f *Finder) bindsNobody(found Finding, subjects []graph.Name) *Finding {
 			return &found
 		}
 	}
-	found.Confidence = v1alpha1.ConfidenceCertain
-	found.Reason = "it binds nobody"
-	if len(subjects) > 0 {
-		found.Reason = "none of its subjects exists: " + namesOf(subjects)
+	if len(subjects) == 0 {
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason = "it binds nobody, but somebody may add subjects later"
+		return &found
 	}
+	found.Confidence = v1alpha1.ConfidenceCertain
+	found.Reason = "none of its subjects exists: " + namesOf(subjects)
 	return &found
 }

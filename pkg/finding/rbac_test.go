@@ -94,7 +94,7 @@ ClusterRoleBinding left Unused
 RoleBinding shop/accounts-gone Unused
 RoleBinding shop/as-user Unused
 RoleBinding shop/kind Unused
-RoleBinding shop/nobody Unused
+RoleBinding shop/nobody Unused weak
 RoleBinding shop/own-namespace Unused
 RoleBinding shop/role-gone Unused`,
 	},

@@ -218,6 +218,7 @@ func (f *Finder) whyWeak(c *candidate) string {
 		return cmp.Or(f.lacks(name), f.inMesh(c))
 	}
 	return cmp.Or(
-		f.inText(c), f.ofUnusualType(c), f.sidecarOf(c), f.readerOf(c), f.claimedAgain(c), f.madeOfName(c), f.makerOf(c), f.binderOf(c),
+		f.inText(c), f.ofUnusualType(c), f.sidecarOf(c), f.readerOf(c), f.claimedAgain(c), f.madeOfName(c), f.makerOf(c),
+		f.binderOf(c),
 	)
 }

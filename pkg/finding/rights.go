@@ -37,10 +37,12 @@ var ruleOf = []struct {
 	{right{jobs, false}, []string{"jobs"}, []string{"patch", "update"}},
 }
 
-// grant is a right that a role gives, to the objects with the names. "*" is each.
+// grant is a right that a role gives, to the objects with the names. "*" is each. forAll is true when the role gives
+// it to each kind.
 type grant struct {
-	right right
-	names []string
+	right  right
+	names  []string
+	forAll bool
 }
 
 // binding is to whom a binding gives a role: accounts, whose names and namespaces may be "*", users and groups. The
@@ -179,7 +181,7 @@ func grantsOf(o *object.Parts) (grants []grant) {
 		}
 		for _, r := range ruleOf {
 			if allows(rule, r.right.kind.Group, r.resources, r.verbs) {
-				grants = append(grants, grant{r.right, names})
+				grants = append(grants, grant{r.right, names, allows(rule, r.right.kind.Group, nil, r.verbs)})
 			}
 		}
 	}
@@ -238,8 +240,10 @@ func (f *Finder) settleRight(b binding, g grant, subject graph.Name) {
 	}
 	for _, name := range g.names {
 		at := place{g.right, b.namespace, name}
-		// What people may start in general says nothing; what they may start by its name does.
-		if b.role.GroupKind == roles && (subject.GroupKind == accounts || name != "*") {
+		// What people may start in general says nothing; what they may start by its name does. Of ClusterRoles, only those
+		// count that name the kind, and that a binding of the namespace gives to an account of another one.
+		isOfAnother := !g.forAll && subject.GroupKind == accounts && b.namespace != "" && subject.Namespace != b.namespace
+		if b.role.GroupKind == roles && (subject.GroupKind == accounts || name != "*") || isOfAnother {
 			f.granted[at] = withName(f.granted[at], subject)
 		}
 		for _, user := range usersAs(users, subject) {

@@ -137,6 +137,12 @@ var rightScenarios = map[string]scenario{
 			of(rbac+"RoleBinding shop/deploy", "", binds("ClusterRole", "all", clock))),
 		want: "Deployment shop/night Idle",
 	},
+	"what an account of another namespace may scale by a ClusterRole": {
+		cluster: cluster(of("apps/v1 Deployment shop/night", "", zero), of("apps/v1 Deployment team/night", "", zero),
+			of(rbac+"ClusterRole scaler", "", "rules: [{apiGroups: [apps], resources: [deployments/scale], verbs: [patch]}]"),
+			of(rbac+"RoleBinding shop/scaler", "", binds("ClusterRole", "scaler", clock))),
+		want: "Deployment shop/night Idle weak\nDeployment team/night Idle",
+	},
 	"what may be scaled, when Roles may not be read": {
 		cluster: cluster(of("apps/v1 Deployment shop/night", "", zero), of("batch/v1 CronJob shop/night", "", "spec: {suspend: true}")), unread: []string{"Role"},
 		want: "Deployment shop/night Idle unknown\nCronJob shop/night Idle unknown",

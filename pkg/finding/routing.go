@@ -52,13 +52,16 @@ var answers = []string{
 	"/server-snippets",
 	"/location-snippets",
 	"/configuration-snippet",
+	"/skipper-routes",
+	"/skipper-filter",
 }
 
 // answersItself reports whether an Ingress may be of use without a Service. For AWS, the port says that what looks like
 // one is an annotation.
 func answersItself(o *object.Parts) bool {
 	for name := range o.At("metadata", "annotations").Fields() {
-		if slices.ContainsFunc(answers, func(end string) bool { return strings.HasSuffix(name.String(), end) }) {
+		isEnd := func(end string) bool { return strings.HasSuffix(name.String(), end) }
+		if !isEnd("ssl-redirect") && slices.ContainsFunc(answers, isEnd) { // from HTTP to HTTPS, and then to the backend
 			return true
 		}
 	}

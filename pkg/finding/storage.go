@@ -53,8 +53,11 @@ func lookClaim(f *Finder, o *object.Parts) *candidate {
 	}
 	c.marks = valuesOf(o)
 	c.found = &Finding{Frees: Resources{VolumeBytes: apiserver.Capacity(o)}}
-	if condition := conditionOf(o, "Unused"); condition.Field("status").Text() == "True" {
+	switch condition := conditionOf(o, "Unused"); condition.Field("status").Text() {
+	case "True":
 		c.found.Since = timeAt(condition.Field("lastTransitionTime"))
+	case "False":
+		c.mayUse = "its condition Unused is False: a Pod uses it"
 	}
 	return c
 }

@@ -6,6 +6,7 @@ package finding
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -62,11 +63,31 @@ func (f *Finder) readTexts(o *object.Parts) {
 			}
 		})
 	}
+	if slices.Contains(defaultsOfAll, o.Name) {
+		elsewhere = f.soughtNamespaces()
+	}
 	for _, namespace := range elsewhere {
 		for _, at := range dashed {
 			f.foundIn(namespace, at.word, false, at.key, o)
 		}
 	}
+}
+
+// defaultsOfAll are ConfigMaps in which well-known software has its defaults for all namespaces: Argo Workflows, Tekton
+// and KServe name Secrets and accounts there, and find them in the namespace of each workflow, run or model.
+var defaultsOfAll = []string{
+	"workflow-controller-configmap", "artifact-repositories", "config-defaults", "inferenceservice-config",
+}
+
+// soughtNamespaces are the namespaces with candidates.
+func (f *Finder) soughtNamespaces() []string {
+	all := slices.Collect(maps.Keys(f.sought))
+	for namespace := range f.soughtWords {
+		if f.sought[namespace] == nil {
+			all = append(all, namespace)
+		}
+	}
+	return all
 }
 
 // hasCandidates reports whether a word is a namespace with candidates.
@@ -119,12 +140,11 @@ func (f *Finder) soughtFor(r *row) map[string]map[string]string {
 	return f.sought
 }
 
-// heedsTexts reports whether a text in which the name of an object stands makes a finding of the row Weak. A
-// namespace holds something or nothing, whoever names it. What is only reported is not deleted by mistake, and Nodes
-// and definitions stand in many custom resources.
+// heedsTexts reports whether a text in which the name of an object stands makes a finding of the row Weak. What is only
+// reported is not deleted by mistake, and Nodes and definitions stand in many custom resources.
 func (r *row) heedsTexts() bool {
 	isUse := r.typ == v1alpha1.FindingUnused || r.typ == v1alpha1.FindingIdle
-	return isUse && r.actionable && r.kind != namespaces
+	return isUse && r.actionable
 }
 
 // textsFor are the kinds that are read because the names of a row's objects may stand in their texts: all of them, as
