@@ -49,7 +49,11 @@ func danglingRows() []*row {
 		schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"})
 	for _, r := range all[toServices:] {
 		r.reads = []schema.GroupKind{services, endpointSlices}
-		r.means = "the Service that it calls does not exist, or has no endpoint; this blocks the cluster"
+		r.means = "the Service that it calls does not exist, or has no endpoint; API requests that call the webhook fail, " +
+			"unless its failurePolicy is Ignore"
+		if r.kind.Kind == "APIService" {
+			r.means = "the Service that it calls does not exist, or has no endpoint; requests to its part of the API fail"
+		}
 		r.look, r.judge = lookCalls, nil
 	}
 	return all

@@ -51,7 +51,7 @@ func jobRows() []*row {
 			body:       true,
 			ofStock:    true,
 			look:       lookFailingCronJob,
-			means:      fmt.Sprintf("it has not succeeded in its last %d periods, and was not changed in them", failingPeriods),
+			means:      fmt.Sprintf("it has not succeeded in its last %d periods, and nobody changed it in that time", failingPeriods),
 		},
 	}
 }

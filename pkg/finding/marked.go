@@ -31,7 +31,7 @@ func markedRows() []*row {
 			ofOwned:    true,
 			look:       lookExpired,
 			means: "its time has passed, by an annotation or label on the object itself, such as cleaner/ttl or cleaner/expires; Nodes, " +
-				"CustomResourceDefinitions, and objects that serve or guard the cluster's API are only reported",
+				"CustomResourceDefinitions, APIServices, webhook configurations, admission policies and their bindings are only reported",
 		},
 		{
 			kind:    secrets,

@@ -41,7 +41,7 @@ func namespaceRows() []*row {
 			likely: true,
 			reads:  []schema.GroupKind{pods},
 			look:   lookIdleNode,
-			means:  "it runs only Pods of DaemonSets; it may be there for future Pods",
+			means:  "it runs only Pods of DaemonSets; it may be kept for future Pods",
 		},
 		{
 			kind: schema.GroupKind{

@@ -40,7 +40,7 @@ func selectiveRows() []*row {
 			pods:   true,
 			body:   true,
 			likely: true,
-			means:  "its selector matches no Pod and no template of its namespace; policies that select all Pods, or that deny, are never found",
+			means:  "its selector matches no Pod and no template of its namespace; policies that select all Pods, or that deny traffic, are never reported as unused",
 			look:   lookPolicy,
 		},
 	}

@@ -54,7 +54,8 @@ the findings of each object with those that its scenario expects. %d of the obje
 test writes this page, and fails if the page is out of date.
 
 Precision is the share of all findings that are right. Recall is the share of all expected findings that were found. A type with a question mark is
-*unknown*: a source could not be read, or somebody may read the object by its name. Unknown objects are reported, and never acted on.
+*unknown*: KubeCleaner cannot decide whether the object has the finding ([why](findings.md#used-unused-or-unknown)). Unknown objects are reported, and
+never acted on.
 
 | Kind | Type | Right | False | Missed | Precision | Recall |
 |---|---|---|---|---|---|---|
