@@ -52,7 +52,7 @@ func (m *Metrics) initLegacy() {
 	} {
 		m.legacy.totals[word] = m.counter(
 			"k8s_cleaner_"+string(word)+"_resources_total",
-			help+" k8s-cleaner's name.",
+			help+" The name is from k8s-cleaner.",
 			instance,
 			"resource_apiversion",
 			"resource_type",
@@ -65,13 +65,13 @@ func (m *Metrics) initLegacy() {
 	} {
 		m.legacy.current[word] = m.gauge(
 			"k8s_cleaner_current_"+string(word)+"_resources_count",
-			help+" k8s-cleaner's name.",
+			help+" The name is from k8s-cleaner.",
 			instance,
 		)
 	}
 	m.legacy.matched = m.gauge(
 		"k8s_cleaner_current_resources_count",
-		"Objects that matched in the last run. k8s-cleaner's name.",
+		"Objects that matched in the last run. The name is from k8s-cleaner.",
 		instance,
 	)
 }

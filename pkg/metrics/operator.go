@@ -30,7 +30,7 @@ func (m *Metrics) initOperator() {
 	}, nil)
 	m.actingStopped = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "kubecleaner_acting_stopped",
-		Help: "1 while all acting is stopped (kubectl cleaner stop), and every Cleaner only reports. Otherwise 0.",
+		Help: "1 while all deletes and changes are stopped (kubectl cleaner stop), and every Cleaner only reports. Otherwise 0.",
 	}, nil)
 	m.copyBytes = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "kubecleaner_snapshot_bytes",

@@ -55,13 +55,13 @@ func (m *Metrics) initRuns() {
 	)
 	m.missed = m.counter(
 		"kubecleaner_missed_runs_total",
-		"Scheduled runs that did not start, by reason: Superseded (by a later one) or TooLate (for startingDeadlineSeconds). More than 100 at once count as 101.",
+		"Scheduled runs that did not start, by reason: Superseded (by a later one) or TooLate (later than startingDeadlineSeconds allows). More than 100 at once count as 101.",
 		"cleaner",
 		"reason",
 	)
 	m.aborts = m.counter(
 		"kubecleaner_guardrail_aborts_total",
-		"Runs that were to delete or change objects, but touched nothing because a guard stopped them: LimitExceeded (more objects than a limit allows) or ViewIncomplete (something could not be read or judged).",
+		"Runs of action Delete or Transform that touched nothing, because a guard stopped them: LimitExceeded (more objects than a limit allows) or ViewIncomplete (something could not be read or judged).",
 		"cleaner",
 		"reason",
 	)

@@ -81,7 +81,7 @@ const page = "# Recipes\n\n" +
 	"write its Cleaner to a file, and see what it would find:\n\n" +
 	"```sh\nkubectl cleaner init --list crash\nkubectl cleaner init crash-looping-pods > cleaner.yaml\nkubectl cleaner preview -f cleaner.yaml\n```\n\n" +
 	"Each name links to a page that says what else the recipe may select, which rights it needs, and how to let it act. Flags of `init` change its kinds, namespaces, time,\n" +
-	"schedule and action: see [Commands](commands.md). In a clone of your version,\n`kubectl apply -k config/recipes` applies all recipes. A recipe for a kind that your cluster does not have is not `Ready` then.\n\n" +
+	"schedule and action: see [Commands](commands.md). In a clone of your version,\n`kubectl apply -k config/recipes` applies all recipes. If your cluster does not\nhave the kind of a recipe, the Cleaner of this recipe is not `Ready`.\n\n" +
 	"This page is written by `go test ./test/recipes -run TestGenerated -update`.\n"
 
 // The table of the docs and the list for kustomize are those of the directories.
