@@ -218,6 +218,10 @@ func TestDumpRefuses(t *testing.T) {
 		"no object":       {"\n# a comment\nname: x\n", "dump.yaml:3: this is no Kubernetes object: it has no apiVersion or no kind"},
 		"no name":         {"apiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}\n", "dump.yaml:1: the Pod has no metadata.name"},
 		"a list of lists": {"- a\n- b\n", "dump.yaml:1: this is no Kubernetes object: "},
+		"a page of a list": {
+			`{"kind":"PodList","apiVersion":"v1","metadata":{"continue":"abc","remainingItemCount":1},"items":[]}`,
+			"dump.yaml:1: the PodList is only a part: its metadata.continue says that more objects follow",
+		},
 		"a bad item":      {"apiVersion: v1\nkind: List\nitems:\n- {}\n", "dump.yaml:1: items[0]: this is no Kubernetes object: "},
 		"one uid for two": {
 			"{apiVersion: v1, kind: Pod, metadata: {name: a, uid: u}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: b, uid: u}}\n",

@@ -151,6 +151,7 @@ func unfold(manifests []*entry, raw []byte, where string) ([]*entry, error) {
 			ResourceVersion   string            `json:"resourceVersion"`
 			CreationTimestamp string            `json:"creationTimestamp"`
 			Labels            map[string]string `json:"labels"`
+			Continue          string            `json:"continue"`
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
@@ -164,6 +165,12 @@ func unfold(manifests []*entry, raw []byte, where string) ([]*entry, error) {
 			codes.DumpWrong,
 			fmt.Errorf("%s: this is no Kubernetes object: it has no apiVersion or no kind", where),
 			"",
+		)
+	case head.Items != nil && head.Metadata.Continue != "":
+		return nil, terminal.Fail(
+			codes.DumpWrong,
+			fmt.Errorf("%s: the %s is only a part: its metadata.continue says that more objects follow", where, head.Kind),
+			"dump the whole list: kubectl get KIND -A -o yaml reads all pages",
 		)
 	case head.Items != nil && strings.HasSuffix(head.Kind, "List"):
 		return unfoldItems(manifests, *head.Items, head.APIVersion, strings.TrimSuffix(head.Kind, "List"), where)

@@ -57,7 +57,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"  kubectl cleaner scan -n shop --type Unused\n" +
 			"  kubectl cleaner scan --kind cm,secret --exclude 'kube-*' --exclude 'ConfigMap/*-lock'\n" +
 			"  kubectl cleaner scan -o cleaner > cleaner.yaml\n" +
-			"  kubectl get $(kubectl api-resources --verbs=list -o name | paste -sd, -) -A -o yaml > dump.yaml; kubectl cleaner scan --from dump.yaml --complete",
+			"  kubectl get $(kubectl api-resources --verbs=list -o name | paste -sd, -) -A -o yaml > dump.yaml && kubectl cleaner scan --from dump.yaml --complete",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
