@@ -45,10 +45,10 @@ func (Judge) choose(ctx context.Context, t *task, v *view) choice {
 }
 
 // readCascade looks for objects that a Delete must leave alone, and would delete together with what it has chosen.
-// Those that could not be judged may be of any kind.
+// Those that could not be judged may be of any kind. It also looks when the run only shows what a Delete would do.
 func (s Read) readCascade(ctx context.Context, t *task, c choice) (*guard.Cascade, error) {
 	cascade := &guard.Cascade{Unjudged: c.view.unjudgedUIDs}
-	if t.action != v1alpha1.ActionDelete {
+	if t.cleaner.EffectiveAction() != v1alpha1.ActionDelete {
 		return cascade, nil
 	}
 	for _, verdict := range c.matched.All() {

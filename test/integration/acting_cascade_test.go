@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 const wouldGo = ` would be deleted with it, and is annotated cleaner/protect`
@@ -158,6 +159,18 @@ func withRestarts(policy string) map[string]any {
 	spec := podSpec()
 	spec["restartPolicy"] = policy
 	return spec
+}
+
+// A Delete that only shows what it would do also leaves alone what has something protected below it.
+func TestDryRunLooksForWhatWouldGo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(s *settings) { s.off = stop.Fixed(v1alpha1.DryRunByFlag) })
+	b.deployment("kept", true)
+	b.deployment("old", false)
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("apps", "v1", "Deployment", b.namespace))))
+	wantOutcome(t, run, "kept", v1alpha1.OutcomeProtected, "Pod "+b.namespace+"/kept-1-a"+wouldGo)
+	wantOutcome(t, run, "old", v1alpha1.OutcomeDryRun)
+	b.wantUntouched()
 }
 
 // One set of lists answers for all owners, and there is none where nothing can be owned.
