@@ -240,10 +240,7 @@ func (f *Finder) settleRight(b binding, g grant, subject graph.Name) {
 	}
 	for _, name := range g.names {
 		at := place{g.right, b.namespace, name}
-		// What people may start in general says nothing; what they may start by its name does. Of ClusterRoles, only those
-		// count that name the kind, and that a binding of the namespace gives to an account of another one.
-		isOfAnother := !g.forAll && subject.GroupKind == accounts && b.namespace != "" && subject.Namespace != b.namespace
-		if b.role.GroupKind == roles && (subject.GroupKind == accounts || name != "*") || isOfAnother {
+		if b.shows(g, subject, name) {
 			f.granted[at] = withName(f.granted[at], subject)
 		}
 		for _, user := range usersAs(users, subject) {
@@ -254,6 +251,17 @@ func (f *Finder) settleRight(b binding, g grant, subject graph.Name) {
 			noteUser(f, f.users, at, user)
 		}
 	}
+}
+
+// shows reports whether a right says by itself that the subject starts something. What people may start in general says
+// nothing; what they may start by its name does. Of ClusterRoles, only those count that name the kind, and that a
+// binding of the namespace gives to an account of another one.
+func (b binding) shows(g grant, subject graph.Name, name string) bool {
+	isAccount := subject.GroupKind == accounts
+	if b.role.GroupKind == roles {
+		return isAccount || name != "*"
+	}
+	return !g.forAll && isAccount && b.namespace != "" && subject.Namespace != b.namespace
 }
 
 // usersAs are who runs as an account.

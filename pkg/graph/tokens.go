@@ -15,8 +15,8 @@ import (
 // eachWord visits all strings of a custom resource that could be names, or hold some between marks, as in
 // "k8s://shop/key" and "env:PASSWORD,secret:db-login", whatever their fields are called. Of longer texts, such as
 // scripts and templates, it visits the words that eachTelling does: others say nothing. A key of a map may be a name,
-// too, but one word may as well be the name of a field. Of the metadata it is only the annotations: labels and owners are of
-// something else. at is where the word stands.
+// too, but one word may as well be the name of a field. Of the metadata it is only the annotations: labels and owners
+// are of something else. at is where the word stands.
 func eachWord(o object.JSON, visit func(at, word object.JSON)) {
 	for name, value := range o.Fields() {
 		if !name.Is("metadata") {
@@ -144,8 +144,8 @@ func eachName(namespace string, text object.JSON, visit func(namespace string, w
 	eachSmall(text, func(before token, word []byte) { visitName(namespace, string(before.qualifier()), word, visit) })
 }
 
-// eachSmall visits the tokens without capital letters. Of the others, it visits the parts between dots that have a dash,
-// as in login-page.dbPassword: those without are names of fields and classes.
+// eachSmall visits the tokens without capital letters. Of the others, it visits the parts between dots that have a
+// dash, as in login-page.dbPassword: those without are names of fields and classes.
 func eachSmall(text object.JSON, visit func(before token, word []byte)) {
 	eachToken(text, &tokenParts, func(before token, word []byte) {
 		if !bytes.ContainsFunc(word, isCapital) {
@@ -229,60 +229,6 @@ func escaped(text object.JSON) int {
 		return 5
 	}
 	return 1
-}
-
-// visitName visits a word, which may be in the namespace that stands before it, too. Names neither begin nor end with
-// a dot or a dash: those are of the sentence, or of a flag. The first label of a word such as web.shop.svc is a name
-// in the namespace that is the second, and the second label of kafka-0.kafka.shop.svc in the namespace that is the
-// third. With a dash, the first label may have a key behind it: db-login.password. A short word can only be the name of something that is cluster-scoped, and is visited with "*".
-func visitName(namespace, before string, word []byte, visit func(namespace string, word []byte)) {
-	word = bytes.Trim(word, "-.")
-	add := func(namespace string, word []byte) {
-		switch {
-		case len(word) >= shortestMention:
-			visit(namespace, word)
-		case len(word) >= shortestInCluster && bytes.IndexByte(word, anyText) < 0:
-			visit("*", word)
-		}
-	}
-	add(namespace, word)
-	if before != "" {
-		add(before, word)
-		if len(word) > 0 && len(word) < shortestMention {
-			visit(before+shortName, word)
-		}
-	}
-	if host, rest, found := bytes.Cut(word, []byte{'.'}); found {
-		addLast(namespace, word, add)
-		if bytes.IndexByte(host, '-') >= 0 && !bytes.Contains(rest, []byte("svc")) {
-			add(namespace, host)
-		}
-		within, rest, isLonger := bytes.Cut(rest, []byte{'.'})
-		add(string(within), host)
-		switch after, _, _ := bytes.Cut(rest, []byte{'.'}); {
-		case isLonger:
-			add(string(after), within)
-		case isPodOfSet(host):
-			add(namespace, within)
-		}
-	}
-}
-
-// addLast adds what a key of settings ends with, as in spark.kubernetes.driver.secrets.login.
-func addLast(namespace string, word []byte, add func(namespace string, word []byte)) {
-	i := bytes.LastIndexByte(word, '.')
-	if last := word[i+1:]; bytes.IndexByte(last, '-') >= 0 || bytes.HasSuffix(word[:i], []byte(".secrets")) {
-		add(namespace, last)
-	}
-}
-
-// shortName follows the namespace of a name that is too short to count unless its namespace stands before it.
-const shortName = "/"
-
-// isPodOfSet reports whether a word may be the name of a Pod of a StatefulSet, as in kafka-0.kafka.
-func isPodOfSet(word []byte) bool {
-	name := bytes.TrimRight(word, "0123456789"+string(anyText))
-	return len(name) < len(word) && (len(name) == 0 || name[len(name)-1] == '-')
 }
 
 func isNamePart(c byte) bool {

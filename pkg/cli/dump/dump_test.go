@@ -222,7 +222,7 @@ func TestDumpRefuses(t *testing.T) {
 			`{"kind":"PodList","apiVersion":"v1","metadata":{"continue":"abc","remainingItemCount":1},"items":[]}`,
 			"dump.yaml:1: the PodList is only a part: its metadata.continue says that more objects follow",
 		},
-		"a bad item":      {"apiVersion: v1\nkind: List\nitems:\n- {}\n", "dump.yaml:1: items[0]: this is no Kubernetes object: "},
+		"a bad item": {"apiVersion: v1\nkind: List\nitems:\n- {}\n", "dump.yaml:1: items[0]: this is no Kubernetes object: "},
 		"one uid for two": {
 			"{apiVersion: v1, kind: Pod, metadata: {name: a, uid: u}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: b, uid: u}}\n",
 			"dump.yaml:3: Pod default/b has the uid of Pod default/a (dump.yaml:1)",
