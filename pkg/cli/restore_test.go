@@ -153,6 +153,8 @@ func TestRestore(t *testing.T) {
 
 	would := wouldHeader + "NS   ConfigMap   a   be created   -\nNS   ConfigMap   b   be created   -\n"
 	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--dry-run"), codes.ExitDone, would, touchedBy+"2 objects would be restored\n")
+	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--dry-run", "--copies-path", t.TempDir()), codes.ExitDone, would,
+		"note: --copies-path is not used: the copies of run unused-NS-SECONDS are not on a volume\n"+touchedBy+"2 objects would be restored\n")
 	question := would + touchedBy + "2 objects would be restored\nGo on? [y/N] "
 	s.wants(s.answering("n\n", "restore", run.Name), codes.ExitError, "", question+"error: nothing was restored: you did not confirm it   [E-RST-004]\n")
 	s.wants(s.answering("", "restore", run.Name), codes.ExitError, "", question+"\nerror: nothing was restored: nobody confirmed it\n"+

@@ -106,6 +106,9 @@ func (o *options) run(cmd *cobra.Command, name string) error {
 	}
 	run, plan, err := o.find(ctx, api, restorer, name, wanted)
 	if err == nil {
+		if copies := run.Status.Copies; o.copies != "" && copies != nil && copies.Storage != v1alpha1.StorageVolume {
+			o.Note("--copies-path is not used: the copies of run %s are not on a volume", run.Name)
+		}
 		err = o.carry(ctx, restorer, run, plan)
 	}
 	if err != nil {
