@@ -24,7 +24,8 @@ type CleanerStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// observedSpec is the generation of the spec that the operator saw last, and a hash of that spec. If the spec is
-	// different but its generation is the same, fields got lost without an edit, and the Cleaner does not run.
+	// different but its generation is the same, the API server dropped or changed fields, and nobody edited the spec.
+	// Then the Cleaner does not run.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	ObservedSpec string `json:"observedSpec,omitempty"`
@@ -182,7 +183,8 @@ type LastRun struct {
 	// +required
 	Action Action `json:"action"`
 
-	// dryRun is true when the run was made a Scan, by the operator's --dry-run or because all acting was stopped.
+	// dryRun is true when the Cleaner's action is Delete or Transform, but the run only reported: because of the
+	// operator's --dry-run, because all acting was stopped (kubectl cleaner stop), or because of spec.scanUntil.
 	// +optional
 	DryRun bool `json:"dryRun,omitempty"`
 

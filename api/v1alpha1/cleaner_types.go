@@ -19,7 +19,7 @@ type Action string
 const (
 	// ActionDelete deletes every matching object.
 	ActionDelete Action = "Delete"
-	// ActionTransform changes every matching object with the script in spec.transform.
+	// ActionTransform changes every matching object, with the script in spec.transform or the patch in spec.mergePatch.
 	ActionTransform Action = "Transform"
 	// ActionScan only reports the matching objects.
 	ActionScan Action = "Scan"
@@ -248,8 +248,8 @@ type CleanerSpec struct {
 	Rollback *Rollback `json:"rollback,omitempty"`
 
 	// serviceAccountRef is the ServiceAccount that the Cleaner reads and acts as. A run reads and changes the objects of
-	// the cluster only with the rights of that account. Unset means the operator's own rights, unless the operator runs
-	// with --require-service-account.
+	// the cluster only with the rights of that account. Unset means the operator's own rights. If the operator runs with
+	// --require-service-account, a Cleaner without it does not run.
 	// +optional
 	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 

@@ -32,7 +32,7 @@ const (
 	RunCompleted RunPhase = "Completed"
 	// RunFailed is a run that did not do all it was asked to do; reason says why.
 	RunFailed RunPhase = "Failed"
-	// RunInterrupted is a run that was stopped between two objects, or whose operator went away.
+	// RunInterrupted is a run that was stopped between two objects, or whose operator stopped.
 	RunInterrupted RunPhase = "Interrupted"
 )
 
@@ -88,7 +88,8 @@ type CleanerRunSpec struct {
 	// +required
 	Action Action `json:"action"`
 
-	// dryRun is true when the run was made a Scan, by the operator's --dry-run or because all acting was stopped.
+	// dryRun is true when the Cleaner's action is Delete or Transform, but the run only reported: because of the
+	// operator's --dry-run, because all acting was stopped (kubectl cleaner stop), or because of spec.scanUntil.
 	// +optional
 	DryRun bool `json:"dryRun,omitempty"`
 
@@ -178,8 +179,8 @@ type CleanerRunStatus struct {
 	Recoveries int32 `json:"recoveries,omitempty"`
 
 	// attempts is how often the run was started or resumed since it last made progress: since it began to act, or since
-	// more objects got an outcome. Absent means once. After three attempts without progress, the run ends as Failed,
-	// because it may be the run that kills the operator.
+	// more objects got an outcome. Absent means one attempt. After three attempts without progress, the run ends as
+	// Failed, because this run may be what makes the operator crash.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
 
@@ -200,8 +201,8 @@ type CleanerRunStatus struct {
 
 	// otherObjects says where the run stored the objects that do not fit into the field objects. Only a run that
 	// touched nothing has it, such as a Scan. They take at most 8 MiB, and are kept for the two latest such runs of a
-	// Cleaner, or less long when those of all Cleaners take too much. Absent when there are none, or when they could
-	// not be stored.
+	// Cleaner, or for a shorter time if the objects of all Cleaners take too much space. Absent when there are none, or
+	// when they could not be stored.
 	// +optional
 	OtherObjects *RunParts `json:"otherObjects,omitempty"`
 
@@ -219,8 +220,8 @@ type CleanerRunStatus struct {
 	Notifications []NotificationStatus `json:"notifications,omitempty"`
 }
 
-// CleanerRun is the record of one run of a Cleaner. Its name, made of the Cleaner's name and the nominal time, is the
-// lock that makes a run happen once. Only the operator writes it.
+// CleanerRun is the record of one run of a Cleaner. Its name consists of the Cleaner's name and the nominal time, so
+// that each run happens only once. Only the operator writes it.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:path=cleanerruns,scope=Cluster,shortName=clr,categories=kubecleaner

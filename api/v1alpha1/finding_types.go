@@ -86,17 +86,17 @@ type FindingSelector struct {
 	// +required
 	Type FindingType `json:"type"`
 
-	// forSeconds is how long an object must have had the finding, in every run of that time and in at least three, for
-	// example 1209600 for two weeks. After a run in which the object does not have it, the time starts again. Unset or 0
-	// means that one run is enough.
+	// forSeconds is how long an object must have had the finding, for example 1209600 for two weeks. The object must have
+	// it in every run during that time, and in at least three runs. After a run in which the object does not have it, the
+	// time starts again. Unset or 0 means that one run is enough.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	ForSeconds *int64 `json:"forSeconds,omitempty"`
 
 	// minConfidence is the lowest confidence of a finding that counts: Certain (the object says so itself, or it was
-	// proved), Likely (all known sources were searched) or Weak (its name is in a text, for example of a script). Default
-	// Likely.
+	// proved), Likely (all known sources were searched) or Weak (something may use it in a way that cannot be verified: for
+	// example, its name is in a script). Default Likely.
 	// +optional
 	MinConfidence FindingConfidence `json:"minConfidence,omitempty"`
 

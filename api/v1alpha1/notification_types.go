@@ -14,7 +14,7 @@ import (
 type NotificationType string
 
 const (
-	// NotificationCleanerReport writes the result of each run into the Report of the Cleaner's name.
+	// NotificationCleanerReport writes the result of a run into the Report with the same name as the Cleaner.
 	NotificationCleanerReport NotificationType = "CleanerReport"
 	// NotificationEvent records one Event on each object that was handled.
 	NotificationEvent NotificationType = "Event"
@@ -49,35 +49,35 @@ type Notification struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// type is the channel. CleanerReport writes the Report of the Cleaner's name again in every run; Event records an
-	// Event on each object that was handled; Slack, Webex, Discord, Teams, Telegram, SMTP (a mail) and Webhook (a POST of
-	// JSON) send a message.
+	// type is the channel. CleanerReport writes the Report with the same name as the Cleaner; Event records an Event on
+	// each object that was handled; Slack, Webex, Discord, Teams, Telegram, SMTP (a mail) and Webhook (a POST of JSON)
+	// send a message.
 	// +required
 	Type NotificationType `json:"type"`
 
-	// notifyOn says which runs are reported: Matches (something matched), Changes (something was deleted or changed),
-	// Failures (the run did not do all it was asked to do), Always. Several may be given, for example [Changes, Failures].
-	// Unset means Matches, and for CleanerReport Always.
+	// notifyOn says which runs are reported: Matches (something matched), Changes (something was deleted or changed, or
+	// the run made a plan that waits for approval), Failures (the run did not do all it was asked to do), Always. You can
+	// give several, for example [Changes, Failures]. Unset means Matches, and for CleanerReport Always.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
 	NotifyOn []NotifyOn `json:"notifyOn,omitempty"`
 
-	// notificationRef names the Secret with the settings of the channel, by namespace and name; nothing else is read.
-	// CleanerReport and Event need none, and ignore it.
+	// notificationRef names the Secret with the settings of the channel, by namespace and name. CleanerReport and Event
+	// need none, and ignore it.
 	// +optional
 	NotificationRef *NotificationRef `json:"notificationRef,omitempty"`
 }
 
 // NotificationRef names a Secret.
 type NotificationRef struct {
-	// apiVersion is the group and version of what is named: "v1", which is also what unset means.
+	// apiVersion must be "v1". Default "v1".
 	// +optional
 	// +kubebuilder:validation:MaxLength=317
 	APIVersion string `json:"apiVersion,omitempty"`
 
-	// kind is the kind of what is named: "Secret", which is also what unset means.
+	// kind must be "Secret". Default "Secret".
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Kind string `json:"kind,omitempty"`
@@ -102,7 +102,7 @@ type NotifyOn string
 const (
 	// NotifyOnMatches is a run in which something matched.
 	NotifyOnMatches NotifyOn = "Matches"
-	// NotifyOnChanges is a run that deleted or changed something.
+	// NotifyOnChanges is a run that deleted or changed something, or made a plan that waits for approval.
 	NotifyOnChanges NotifyOn = "Changes"
 	// NotifyOnFailures is a run that did not do all it was asked to do.
 	NotifyOnFailures NotifyOn = "Failures"
@@ -122,7 +122,7 @@ const (
 	NotificationPending NotificationState = "Pending"
 	// NotificationDelivered means that the service accepted the notification.
 	NotificationDelivered NotificationState = "Delivered"
-	// NotificationFailed means that the operator gave up the notification.
+	// NotificationFailed means that the operator stopped trying to send the notification.
 	NotificationFailed NotificationState = "Failed"
 )
 

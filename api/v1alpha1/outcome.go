@@ -11,18 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// RunCounts count the objects of a run. Each matched object is acted, skipped, failed or, in a Scan, only reported;
-// failed also counts the objects that could not be judged.
+// RunCounts count the objects of a run. Each matched object is acted, skipped, failed or, in a Scan or in a plan, only
+// listed; failed also counts the objects that could not be judged.
 type RunCounts struct {
 	// considered is how many objects the selectors selected and judged.
 	// +optional
 	Considered int64 `json:"considered"`
 
-	// matched is how many of them matched every selector, script and the occurrence threshold.
+	// matched is how many of them matched: their selector with its conditions and scripts, aggregatedSelection,
+	// occurrenceThreshold and forSeconds.
 	// +optional
 	Matched int64 `json:"matched"`
 
-	// acted is how many were deleted or changed, or were gone when the run, or the operator that resumed it, reached them.
+	// acted is how many were deleted or changed. For action Delete, it also counts the objects that did not exist any more
+	// when the run reached them.
 	// +optional
 	Acted int64 `json:"acted"`
 
@@ -52,11 +54,12 @@ const (
 	OutcomeMatched OutcomeResult = "Matched"
 	// OutcomeDeleted is an object that the server deleted for this run, as its answer or a live read proves.
 	OutcomeDeleted OutcomeResult = "Deleted"
-	// OutcomeTerminating is an object that the server is deleting and that finalizers or a grace period hold.
+	// OutcomeTerminating is an object that the API server is deleting; it still exists because of finalizers or its grace
+	// period.
 	OutcomeTerminating OutcomeResult = "Terminating"
 	// OutcomeTransformed is an object that this run changed.
 	OutcomeTransformed OutcomeResult = "Transformed"
-	// OutcomeUnchanged is an object that the transform script left as it was. Nothing was sent.
+	// OutcomeUnchanged is an object that transform or mergePatch does not change. Nothing was sent.
 	OutcomeUnchanged OutcomeResult = "Unchanged"
 	// OutcomeFoundGone is an object that was gone when a run that had been cut off was taken over. It is not known
 	// whether that run or somebody else deleted it.
@@ -72,7 +75,8 @@ const (
 	// OutcomeProtected is an object that no Cleaner may touch, or whose deletion would also delete a protected object. It
 	// was left alone.
 	OutcomeProtected OutcomeResult = "Protected"
-	// OutcomeDryRun is an object that was not touched because the operator runs with --dry-run, or all acting is stopped.
+	// OutcomeDryRun is an object that was not touched because the operator runs with --dry-run, because all acting is
+	// stopped, or because of spec.scanUntil.
 	OutcomeDryRun OutcomeResult = "DryRun"
 	// OutcomeDenied is an object that an admission webhook, a policy or a quota did not let the run delete or change.
 	OutcomeDenied OutcomeResult = "Denied"
@@ -82,7 +86,7 @@ const (
 	// too late. It was left alone.
 	OutcomeAbandoned OutcomeResult = "Abandoned"
 	// OutcomeNotActed is an object that matched and was left alone because the whole run was stopped: a limit was
-	// exceeded, or the view was not complete.
+	// exceeded, or the run could not read or judge everything.
 	OutcomeNotActed OutcomeResult = "NotActed"
 	// OutcomeInterrupted is an object that the run did not reach before it was stopped.
 	OutcomeInterrupted OutcomeResult = "Interrupted"
@@ -137,7 +141,7 @@ type ObjectOutcome struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// change is the merge patch that a Transform would send, cut to 1 KiB; of a Secret it is left out. Only in a plan.
+	// change is the merge patch that a Transform would send, cut to 1 KiB. It is left out for Secrets. Only in a plan.
 	// +optional
 	Change string `json:"change,omitempty"`
 

@@ -17,7 +17,8 @@ type ResourceInfo struct {
 	Resource corev1.ObjectReference `json:"resource,omitempty"`
 
 	// message is the script's message for the object. If the outcome is not simply that of the action, the message begins
-	// with the outcome: "being deleted", "gone already", "found gone after the run was cut off" or "not acted on".
+	// with the outcome: "being deleted", "gone already", "found gone after the run was cut off", "waits for approval", "not
+	// acted on" or, in a Scan, "protected".
 	// +optional
 	Message string `json:"message,omitempty"`
 
@@ -27,25 +28,28 @@ type ResourceInfo struct {
 	FullResource []byte `json:"fullResource,omitempty"`
 }
 
-// ReportSpec is the result of a Cleaner's last run.
+// ReportSpec is the result of a Cleaner's run.
 type ReportSpec struct {
 	// action is what the run did: Delete, Transform or Scan.
 	// +required
 	Action Action `json:"action"`
 
-	// resourceInfo are the objects that the run handled successfully: those that it deleted or changed or, for Scan, those
-	// that matched. They are in the order in which they were found.
+	// resourceInfo are the objects that the run deleted or changed or, for Scan, those that matched. It also has the
+	// objects that the run left alone because it was stopped by a limit or could not read everything, and those of a plan
+	// that waits for approval; their message says so. They are in the order in which they were found.
 	// +optional
 	// +listType=atomic
 	ResourceInfo []ResourceInfo `json:"resourceInfo,omitempty"`
 
-	// message says what is not in resourceInfo, and why. Absent when there is nothing to add.
+	// message is the run's message, if the run did not complete or only reported because of dryRun. It also says how many
+	// objects are not in resourceInfo, and why. Absent when there is nothing to add.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
 
-// Report is the result of the last run of the Cleaner of the same name. Each run of a Cleaner with a notification of
-// type CleanerReport writes it. It is deleted with the Cleaner.
+// Report is the result of a run of the Cleaner with the same name. A Cleaner with a notification of type CleanerReport
+// writes it in every run or, if the notification has notifyOn, in the runs that notifyOn names. It is deleted with the
+// Cleaner.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=reports,scope=Cluster,shortName=clrep,categories=kubecleaner
 // +kubebuilder:printcolumn:name="Action",type=string,JSONPath=`.spec.action`
@@ -56,7 +60,7 @@ type Report struct {
 	// metadata is the standard object metadata.
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the result of the last run.
+	// spec is the result of the last run that was written into the Report.
 	// +required
 	Spec ReportSpec `json:"spec"`
 }

@@ -47,7 +47,8 @@ type Rollback struct {
 	Storage CopyStorage `json:"storage,omitempty"`
 
 	// retentionSeconds is how long the copies are kept, in seconds. Default 604800, which is seven days. The oldest copies
-	// are dropped earlier when more than 200 runs of the Cleaner keep copies, or when all Cleaners together keep too many.
+	// are dropped earlier when more than 200 runs of the Cleaner keep copies, when more than 2000 runs of all Cleaners do,
+	// or when all copies together are larger than the operator's --max-copies-bytes.
 	// +optional
 	// +kubebuilder:validation:Minimum=60
 	RetentionSeconds *int64 `json:"retentionSeconds,omitempty"`

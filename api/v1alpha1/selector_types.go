@@ -159,14 +159,14 @@ type ResourceSelector struct {
 	MetricQueries []MetricQuery `json:"metricQueries,omitempty"`
 
 	// includeEvents reads the events of the objects, newest first, for the script's global events and the variable events
-	// of matchConditions: reason, message, type, count and lastTimestamp of each. Where they cannot be read, nothing is
+	// of matchConditions: reason, message, type, count and lastTimestamp of each. If they cannot be read, nothing is
 	// touched. Default false.
 	// +optional
 	IncludeEvents *bool `json:"includeEvents,omitempty"`
 
 	// logSource reads the logs of the Pods that the other parts of the selector let through, for the script's globals
-	// logs, logsByContainer, logsPrevious and logsPreviousByContainer, and the variable logs of matchConditions. Where
-	// they cannot be read, nothing is touched.
+	// logs, logsByContainer, logsPrevious and logsPreviousByContainer, and the variable logs of matchConditions. If the
+	// logs of a Pod cannot be read, onPartialView says what happens.
 	// +optional
 	LogSource *LogSource `json:"logSource,omitempty"`
 }
@@ -179,7 +179,7 @@ func (s *ResourceSelector) WantsMetrics() bool { return len(s.MetricQueries) > 0
 
 // ResourcePolicySet says which objects a Cleaner looks at.
 type ResourcePolicySet struct {
-	// resourceSelectors select objects kind by kind, in this order; their results are put one after the other.
+	// resourceSelectors select objects kind by kind. Their results are joined in this order.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
