@@ -78,7 +78,7 @@ func (o *dashboardOptions) serve(ctx context.Context, listener net.Listener, get
 		}
 		ended <- server.ServeTLS(listener, "", "")
 	}()
-	logger.Info("Serving the page", "version", versionString(), "address", listener.Addr().String(),
+	logger.Info("Serving the dashboard", "version", versionString(), "address", listener.Addr().String(),
 		"hosts", o.hosts.String(), "tls", server.TLSConfig != nil, "readOnly", o.readOnly)
 	select {
 	case err := <-ended:
@@ -107,7 +107,7 @@ func (o *dashboardOptions) server(ctx context.Context, getenv func(string) strin
 		return nil, err
 	}
 	if _, err := fs.Stat(files, "index.html"); err != nil {
-		logger.Info("The page is not in this program, which was built without Node: only the API works. Build it with make web")
+		logger.Info("The dashboard's web page is not in this program, which was built without Node: only the API works. Build it with make web")
 	}
 	server := dashboard.NewHTTP(dashboard.New(dashboard.Options{
 		Mode: dashboard.ModeToken, Cluster: apiServer, Hosts: o.hosts.list(), OperatorNamespace: o.operatorNamespace,

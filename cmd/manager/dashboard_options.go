@@ -67,7 +67,7 @@ func parseDashboard(args []string, namespace string, output io.Writer) (*dashboa
 	o.bind(fs, cmp.Or(namespace, defaultNamespace))
 	err := parseFlags(fs, dashes(args))
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(output, "manager dashboard serves the page to the people of a cluster. It acts with their rights, and has none of its own.\n\nFlags:")
+		fmt.Fprintln(output, "manager dashboard serves KubeCleaner's dashboard (a web page) to the people of a cluster. It acts with their rights, and has none of its own.\n\nFlags:")
 		printFlags(output, fs)
 		fmt.Fprintln(output, "\nEnvironment:\n  NAMESPACE                     default of --operator-namespace")
 	}
@@ -78,11 +78,11 @@ func parseDashboard(args []string, namespace string, output io.Writer) (*dashboa
 }
 
 func (o *dashboardOptions) bind(fs *flag.FlagSet, namespace string) {
-	fs.StringVar(&o.bindAddress, "bind-address", ":8443", "where the page is served, with /healthz and /readyz")
+	fs.StringVar(&o.bindAddress, "bind-address", ":8443", "where the dashboard is served, with /healthz and /readyz")
 	fs.StringVar(&o.tlsCertFile, "tls-cert-file", "", "file with the certificate (PEM), read again when it changes")
 	fs.StringVar(&o.tlsPrivateKeyFile, "tls-private-key-file", "", "file with the certificate's key (PEM)")
 	fs.BoolVar(&o.insecureBehindProxy, "insecure-behind-proxy", false, "serve without TLS, behind a proxy that terminates TLS: whoever reaches the port some other way can read the tokens of people; the cookie stays Secure, so that browsers must use HTTPS with the proxy")
-	fs.Var(&o.hosts, "hosts", "comma-separated names, without ports, under which people open the page, such as cleaner.example.com,localhost; required: requests for other names are refused; * means any name")
+	fs.Var(&o.hosts, "hosts", "comma-separated names, without ports, under which people open the dashboard, such as cleaner.example.com,localhost; required: requests for other names are refused; * means any name")
 	fs.BoolVar(&o.readOnly, "read-only", false, "refuse everything that changes something, whatever the person may do")
 	fs.StringVar(&o.operatorNamespace, "operator-namespace", namespace, "the operator's namespace, where copies are")
 	fs.StringVar(&o.kubernetesCAFile, "kubernetes-ca-file", "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt", "file with the authorities (PEM) of the API server, as in the ConfigMap kube-root-ca.crt of each namespace, read again every 5 minutes")
@@ -110,7 +110,7 @@ func (o *dashboardOptions) validate() error {
 	default:
 		check(o.tlsCertFile != "" && o.tlsPrivateKeyFile != "", "--tls-cert-file and --tls-private-key-file belong together; set both")
 	}
-	check(o.hosts.any || len(o.hosts.names) > 0, "--hosts is not set; write the names under which people open the page, such as cleaner.example.com,localhost, or * for any name")
+	check(o.hosts.any || len(o.hosts.names) > 0, "--hosts is not set; write the names under which people open the dashboard, such as cleaner.example.com,localhost, or * for any name")
 	check(len(validation.IsDNS1123Label(o.operatorNamespace)) == 0, "--operator-namespace is %q; it must be the name of a namespace", o.operatorNamespace)
 	errs = append(errs, validateLogs(o.logLevel, o.logFormat)...)
 	return errors.Join(errs...)

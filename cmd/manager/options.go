@@ -114,7 +114,7 @@ func (o *options) renamed(fs *flag.FlagSet) error {
 func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.version, "version", false, "print the version and exit")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "make every Cleaner act as Scan: nothing is deleted or changed (emergency stop)")
-	fs.BoolVar(&o.requireAccount, "require-service-account", false, "refuse Cleaners without serviceAccountRef, which would act with the operator's own rights; use it together with config/policy")
+	fs.BoolVar(&o.requireAccount, "require-service-account", false, "refuse Cleaners without serviceAccountRef, which would act with the operator's own rights; use it together with the policies of config/policy (Helm value policies.enabled)")
 	fs.BoolVar(&o.leaderElect, "leader-elect", true, "let one replica at a time work; without it, run one replica only")
 	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its lease")
 	fs.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew its lease before it stops writing and gives up leadership")
@@ -135,15 +135,15 @@ func (o *options) bind(fs *flag.FlagSet) {
 	o.maxScriptMemory = defaultScriptMemory
 	fs.Var(&o.maxScriptMemory, "max-script-memory", "how much memory the processes that run scripts may use together, for example 1Gi; the Pod's limit is this, plus --max-selection-memory, plus 256Mi for the operator")
 	fs.StringVar(&o.copiesPath, "copies-path", "", "directory for the copies of Cleaners with rollback.storage Volume or storeResourcePath: mount a volume there; without it, such Cleaners are refused")
-	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that has the bucket for Cleaners with rollback.storage S3, in the keys endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
+	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that describes the S3 bucket for Cleaners with rollback.storage S3; its keys are endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
 	o.maxSelection = selector.DefaultMaxMemory
-	fs.Var(&o.maxSelection, "max-selection-memory", "how much memory the objects that all runs select may take together, with their events and patches, for example 256Mi; each run may take 1Mi in addition, and one that would take more ends and touches nothing")
+	fs.Var(&o.maxSelection, "max-selection-memory", "how much memory the objects that all runs select may take together, with their events and patches, for example 256Mi; each run may take 1Mi in addition; a run that does not get the memory that it needs ends, and touches nothing")
 	o.maxCopies = journal.DefaultMaxCopiesBytes
 	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications and metric sources trust besides the system's, for services with a certificate of your own")
 	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, to which notifications may be sent although they are refused by default: the operator's own machine (loopback, for example for a relay beside the operator), the API server and, for Cleaners that name a ServiceAccount, private addresses")
-	fs.Var(&o.metricHosts, "allowed-metric-hosts", "comma-separated hosts, without ports, that the metricSource of Cleaners may name besides the cluster's Services (NAME.NAMESPACE.svc); credentials of any Secret may be sent there")
-	fs.StringVar(&o.dashboardURL, "dashboard-url", "", "address under which people open the page, for example https://cleaner.example.com; notifications link to it; without it, they have commands only")
+	fs.Var(&o.metricHosts, "allowed-metric-hosts", "comma-separated hosts, without ports, that the metricSource of Cleaners may name besides the cluster's Services (NAME.NAMESPACE.svc); a Cleaner may send the credentials of any Secret that it names to these hosts")
+	fs.StringVar(&o.dashboardURL, "dashboard-url", "", "address of KubeCleaner's dashboard, for example https://cleaner.example.com; notifications then have links to it; without it, notifications name commands only")
 	fs.StringVar(&o.tracingEndpoint, "tracing-endpoint", "", "address of an OpenTelemetry collector that gets a trace of each run, by OTLP over HTTP, for example http://otel-collector.observability:4318; OTEL_EXPORTER_OTLP_HEADERS and OTEL_TRACES_SAMPLER work too; without it, there are no traces")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
 	fs.StringVar(&o.logFormat, "log-format", "json", "format of the log: json or text")
@@ -202,9 +202,10 @@ func (o *options) validate() error {
 	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	errs = append(errs, validateLogs(o.logLevel, o.logFormat)...)
-	for _, namespace := range append(o.protected(), o.namespace) {
-		check(len(validation.IsDNS1123Label(namespace)) == 0, "%q is not the name of a namespace (--protected-namespaces, environment variable NAMESPACE)", namespace)
+	for _, namespace := range o.protected() {
+		check(len(validation.IsDNS1123Label(namespace)) == 0, "--protected-namespaces has %q, which is not the name of a namespace", namespace)
 	}
+	check(len(validation.IsDNS1123Label(o.namespace)) == 0, "the environment variable NAMESPACE is %q, which is not the name of a namespace", o.namespace)
 	return errors.Join(errs...)
 }
 
@@ -247,7 +248,7 @@ func dashes(args []string) []string {
 
 func printUsage(w io.Writer, fs *flag.FlagSet) {
 	fmt.Fprintln(w, "The KubeCleaner operator. It runs the Cleaners of a cluster.\n"+
-		"With the word dashboard as the first argument, it serves the page instead: see manager dashboard --help.\n\nFlags:")
+		"With the word dashboard as the first argument, it serves the dashboard (a web page) instead: see manager dashboard --help.\n\nFlags:")
 	printFlags(w, fs)
 	fmt.Fprintln(w, "\nEnvironment:\n  NAMESPACE                     the operator's own namespace (default "+defaultNamespace+")")
 }

@@ -154,8 +154,8 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"metric hosts":      {args: []string{"--allowed-metric-hosts=a.example.com:9090,http://b"}, want: []string{`the host "a.example.com:9090" is neither a host name nor an IP address: write hosts without scheme and port, with commas between them`, `the host "http://b"`}},
 		"log level":         {args: []string{"--log-level=5"}, want: []string{`--log-level is "5"; write error, info or debug`}},
 		"log format":        {args: []string{"--log-format=xml"}, want: []string{`--log-format is "xml"; write json or text`}},
-		"namespace":         {namespace: "Not A Namespace", want: []string{`"Not A Namespace" is not the name of a namespace`}},
-		"protected":         {args: []string{"--protected-namespaces=a b,c"}, want: []string{`"a b" is not the name of a namespace (--protected-namespaces, `}},
+		"namespace":         {namespace: "Not A Namespace", want: []string{`the environment variable NAMESPACE is "Not A Namespace", which is not the name of a namespace`}},
+		"protected":         {args: []string{"--protected-namespaces=a b,c"}, want: []string{`--protected-namespaces has "a b", which is not the name of a namespace`}},
 		"all of it at once": {args: []string{"--worker-number=0", "--log-level=x", "--sync-period=-1s"}, want: []string{"--max-parallel-runs", "--log-level", "--sync-period"}},
 	} {
 		t.Run(name, func(t *testing.T) {

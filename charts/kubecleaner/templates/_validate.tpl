@@ -31,7 +31,7 @@
 {{- end }}
 {{- with .Values.dashboard }}
 {{- if and .enabled .insecureBehindProxy .networkPolicy.enabled (not .networkPolicy.from) }}
-{{- fail "dashboard.insecureBehindProxy serves tokens without TLS: list the Pods of the proxy in dashboard.networkPolicy.from, so that nobody else reaches the page" }}
+{{- fail "dashboard.insecureBehindProxy serves tokens without TLS: list the Pods of the proxy in dashboard.networkPolicy.from, so that nobody else reaches the dashboard" }}
 {{- end }}
 {{- if and .insecureBehindProxy .tls.secretName }}
 {{- fail "dashboard.tls.secretName has no effect with dashboard.insecureBehindProxy: remove one of them" }}
