@@ -58,9 +58,9 @@ func CheckSelector(spec *v1alpha1.ResourceSelector, action v1alpha1.Action) erro
 	case action != v1alpha1.ActionScan && !Actionable(kind, typ):
 		why := whyNotActionable(kind, typ)
 		return fmt.Errorf(
-			"finding.type: no Cleaner may delete or change any %s because it is %s: %s; use action Scan",
-			kind.Kind,
+			"finding.type: a Cleaner with the finding %s may only report %s objects: %s; use action Scan",
 			typ,
+			kind.Kind,
 			why,
 		)
 	case !Surest(kind, typ).IsAtLeast(spec.Finding.Least()):
@@ -83,16 +83,16 @@ func CheckSelector(spec *v1alpha1.ResourceSelector, action v1alpha1.Action) erro
 // whyNotActionable says why a finding is only reported.
 func whyNotActionable(kind schema.GroupKind, typ v1alpha1.FindingType) string {
 	why := map[v1alpha1.FindingType]string{
-		v1alpha1.FindingDangling:           "what it names does not exist, and may be what is missing",
-		v1alpha1.FindingCascading:          "what uses it may be started again; delete that first, and it is Unused",
-		v1alpha1.FindingStuck:              "its deletion waits for something, which would be left undone",
-		v1alpha1.FindingCertificateExpired: "what issued it renews it, and until then others may read it",
+		v1alpha1.FindingDangling:           "perhaps not this object is wrong: the object that it names may have been deleted by mistake",
+		v1alpha1.FindingCascading:          "an object that uses it may start again; delete that object first, then this one is Unused",
+		v1alpha1.FindingStuck:              "its deletion waits for a cleanup, which would not be done",
+		v1alpha1.FindingCertificateExpired: "its issuer renews the certificate, and others may still read it",
 	}[typ]
 	switch kind.Kind {
 	case "Node":
 		return "Pods may still run on it"
 	case "NetworkPolicy":
-		return "what it denies would be allowed"
+		return "without the policy, the traffic that it denies would be allowed"
 	}
 	return cmp.Or(object.Foundation(kind), why, "it may still be needed")
 }

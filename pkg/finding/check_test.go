@@ -35,28 +35,28 @@ func TestCheck(t *testing.T) {
 		},
 		"not actionable": {
 			"", "ConfigMap", v1alpha1.FindingCascading, v1alpha1.ActionDelete, limit,
-			"resourceSelectors[0].finding.type: no Cleaner may delete or change any ConfigMap because it is Cascading: " +
-				"what uses it may be started again; delete that first, and it is Unused; use action Scan", "",
+			"resourceSelectors[0].finding.type: a Cleaner with the finding Cascading may only report ConfigMap objects: " +
+				"an object that uses it may start again; delete that object first, then this one is Unused; use action Scan", "",
 		},
 		"not changed either": {
-			"", "ConfigMap", v1alpha1.FindingCascading, v1alpha1.ActionTransform, nil, "resourceSelectors[0].finding.type: no Cleaner may delete or change any ConfigMap because it is Cascading: ", "",
+			"", "ConfigMap", v1alpha1.FindingCascading, v1alpha1.ActionTransform, nil, "resourceSelectors[0].finding.type: a Cleaner with the finding Cascading may only report ConfigMap objects: ", "",
 		},
 		"a definition whose time is over": {
 			"apiextensions.k8s.io", "CustomResourceDefinition", v1alpha1.FindingExpired, v1alpha1.ActionDelete, limit,
-			"resourceSelectors[0].finding.type: no Cleaner may delete or change any CustomResourceDefinition because it is Expired: " +
-				"deleting it deletes every object of its kind; use action Scan", "",
+			"resourceSelectors[0].finding.type: a Cleaner with the finding Expired may only report CustomResourceDefinition objects: " +
+				"deleting it deletes every object of its kind", "",
 		},
 		"a Node whose time is over": {
 			"", "Node", v1alpha1.FindingExpired, v1alpha1.ActionDelete, limit,
-			"resourceSelectors[0].finding.type: no Cleaner may delete or change any Node because it is Expired: Pods may still run on it; use action Scan", "",
+			"resourceSelectors[0].finding.type: a Cleaner with the finding Expired may only report Node objects: Pods may still run on it; use action Scan", "",
 		},
 		"a guard whose time is over": {
 			"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", v1alpha1.FindingExpired, v1alpha1.ActionTransform, nil,
-			"resourceSelectors[0].finding.type: no Cleaner may delete or change any ValidatingWebhookConfiguration because it is Expired: it guards the cluster's API; ", "",
+			"resourceSelectors[0].finding.type: a Cleaner with the finding Expired may only report ValidatingWebhookConfiguration objects: it guards the cluster's API", "",
 		},
 		"a policy that nobody needs": {
 			"networking.k8s.io", "NetworkPolicy", v1alpha1.FindingUnused, v1alpha1.ActionDelete, limit,
-			"resourceSelectors[0].finding.type: no Cleaner may delete or change any NetworkPolicy because it is Unused: what it denies would be allowed; ", "",
+			"resourceSelectors[0].finding.type: a Cleaner with the finding Unused may only report NetworkPolicy objects: without the policy, the traffic that it denies would be allowed", "",
 		},
 		"never certain": {
 			kind: "ConfigMap", typ: v1alpha1.FindingUnused, action: v1alpha1.ActionScan, least: v1alpha1.ConfidenceCertain,

@@ -30,7 +30,7 @@ func (f *Finder) claimedAgain(c *candidate) string {
 	}
 	for _, value := range c.marks {
 		if maker, is := f.graph.Custom(c.namespace, value); is {
-			return maker.String() + ", whose name it has in a label, may use it again"
+			return maker.String() + " may use it again: a label of the object has that name"
 		}
 	}
 	for i := range len(c.name) {
@@ -43,7 +43,7 @@ func (f *Finder) claimedAgain(c *candidate) string {
 				maker, is = f.graph.ClusterCustom(c.name[i:j])
 			}
 			if is {
-				return maker.String() + ", whose name is a part of its name, may use it again"
+				return maker.String() + " may use it again: that name is a part of the object's name"
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (f *Finder) madeOfName(c *candidate) string {
 			continue
 		}
 		if maker, is := f.graph.Undescribed(c.namespace, c.name[:i]); is {
-			return maker.String() + ", with whose name its name begins, may read it"
+			return maker.String() + " may read it: the object's name begins with that name"
 		}
 	}
 	return ""

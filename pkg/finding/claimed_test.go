@@ -67,7 +67,7 @@ func TestExemptionOfServices(t *testing.T) {
 	for spec, want := range map[string]string{
 		"spec: {selector: {a: b}}": "",
 		"spec: {}":                 "it has no selector, so somebody else makes its endpoints",
-		"spec: {type: ExternalName, externalName: a.b}":                                                    "it is a name for something outside the cluster",
+		"spec: {type: ExternalName, externalName: a.b}":                                                    "it is of type ExternalName",
 		"spec: {type: LoadBalancer, selector: {a: b}}":                                                     "it waits for the address of its load balancer",
 		"spec: {type: LoadBalancer, selector: {a: b}}\nstatus: {loadBalancer: {ingress: [{ip: 1.1.1.1}]}}": "",
 	} {

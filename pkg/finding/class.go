@@ -69,8 +69,8 @@ func judgeStorageClass(f *Finder, c *candidate) *Finding {
 	}
 	for _, driver := range c.names {
 		if !f.graph.IsPresent(driver.Name) {
-			found.Reason += "; no CSIDriver is called like its provisioner " + driver.Name.Name +
-				", and not every provisioner has one"
+			found.Reason += "; there is no CSIDriver with the name of its provisioner " + driver.Name.Name +
+				", but some provisioners have none"
 		}
 	}
 	return found
@@ -105,7 +105,7 @@ func judgeSnapshotClass(f *Finder, c *candidate) *Finding {
 		found.Reason += ", but Velero may choose it by its driver " + driver
 	case len(f.snapshotters[driver]) == 1:
 		found.Reason += ", but it is the only class of its driver " + driver +
-			", and what makes snapshots may choose it by that"
+			", and software that makes snapshots may choose it by the driver"
 	default:
 		return found
 	}

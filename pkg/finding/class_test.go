@@ -14,7 +14,7 @@ import (
 // That no CSIDriver is called like a provisioner is said of a class that nothing names, and changes nothing else.
 func TestProvisioners(t *testing.T) {
 	t.Parallel()
-	const words = "; no CSIDriver is called like its provisioner rancher.io/local-path, and not every provisioner has one"
+	const words = "; there is no CSIDriver with the name of its provisioner rancher.io/local-path, but some provisioners have none"
 	class := func(provisioner string) string {
 		return of("storage.k8s.io/v1 StorageClass a", "", "provisioner: "+provisioner)
 	}
@@ -30,7 +30,7 @@ func TestProvisioners(t *testing.T) {
 		"drivers are not read":   {class("rancher.io/local-path"), []string{"CSIDriver"}, "Likely none of N kinds names it"},
 		"something names it":     {cluster(class("rancher.io/local-path"), used), nil, ""},
 		"something is not read":  {class("rancher.io/local-path"), []string{"PersistentVolume"}, " no user found in"},
-		"only what is idle uses": {cluster(class("rancher.io/local-path"), idleSet), nil, "Likely only what is unused or idle uses it: StatefulSet shop/db"},
+		"only what is idle uses": {cluster(class("rancher.io/local-path"), idleSet), nil, "Likely only unused or idle objects use it: StatefulSet shop/db"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -70,7 +70,7 @@ func TestDetails(t *testing.T) {
 		},
 		"a Pod that does not start on its Node": {
 			of("v1 Pod shop/a", "creationTimestamp: '2026-01-01T00:00:00Z'", "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'True', lastTransitionTime: '2026-02-01T00:00:00Z'}]}"),
-			"Certain, since 2026-02-01: it has been pending for too long",
+			"Certain, since 2026-02-01: it has been pending for more than 10 minutes",
 		},
 		"a Pod that misses a key": {
 			of("v1 Pod shop/a", "", "status: {phase: Pending, containerStatuses: [{name: a, state: {waiting: {reason: CreateContainerConfigError, message: \"couldn't find key b in ConfigMap shop/c\"}}}]}"),
@@ -110,7 +110,7 @@ func TestDetails(t *testing.T) {
 			"Certain, since 2026-02-01: finalizer kubernetes is left: objects of the namespace are not gone yet; some pods",
 		},
 		"an expired object": {
-			of("v1 ReplicationController shop/a", "annotations: {cleaner/expires: 2026-02-01}", "spec: {}"), "Certain, since 2026-02-01: its time was over at 2026-02-01T00:00:00Z, by cleaner/expires",
+			of("v1 ReplicationController shop/a", "annotations: {cleaner/expires: 2026-02-01}", "spec: {}"), "Certain, since 2026-02-01: it expired at 2026-02-01T00:00:00Z, by cleaner/expires",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

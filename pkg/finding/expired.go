@@ -75,12 +75,12 @@ func (f *Finding) Expired(now time.Time, dialects ...v1alpha1.MarkDialect) *Find
 	switch {
 	case err != nil:
 		expired.Unknown = []Unread{{}}
-		expired.Reason = "it is unknown when its time is over: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+		expired.Reason = "it is unknown when it expires: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 	case !ok || last.Never || last.Ends.After(now):
 		return nil
 	default:
 		expired.Confidence, expired.Since = v1alpha1.ConfidenceCertain, last.Ends
-		expired.Reason = "its time was over at " + last.Ends.UTC().Format(time.RFC3339) + ", by " + last.Key
+		expired.Reason = "it expired at " + last.Ends.UTC().Format(time.RFC3339) + ", by " + last.Key
 	}
 	return &expired
 }

@@ -26,18 +26,18 @@ func TestDialects(t *testing.T) {
 	}{
 		"another one keeps it": {
 			"janitor/ttl: 1h, cleaner/ttl: forever", "",
-			map[string]string{janitor: "its time was over at 2026-03-01T11:00:00Z, by janitor/ttl", ours: "", both: "", "Mayfly": ""},
+			map[string]string{janitor: "it expired at 2026-03-01T11:00:00Z, by janitor/ttl", ours: "", both: "", "Mayfly": ""},
 		},
 		"another one cannot be read": {
 			"janitor/ttl: 1h, cleaner/ttl: 1x",
-			"it is unknown when its time is over: annotation cleaner/ttl \"1x\" cannot be read: write a duration such as 90m, 12h, 7d or 2w, or forever",
-			map[string]string{janitor: "its time was over at 2026-03-01T11:00:00Z, by janitor/ttl", "Mayfly": ""},
+			"it is unknown when it expires: annotation cleaner/ttl \"1x\" cannot be read: write a duration such as 90m, 12h, 7d or 2w, or forever",
+			map[string]string{janitor: "it expired at 2026-03-01T11:00:00Z, by janitor/ttl", "Mayfly": ""},
 		},
 		"both are over": {
-			"janitor/ttl: 1h, cleaner/ttl: 90m", "its time was over at 2026-03-01T11:30:00Z, by cleaner/ttl",
+			"janitor/ttl: 1h, cleaner/ttl: 90m", "it expired at 2026-03-01T11:30:00Z, by cleaner/ttl",
 			map[string]string{
-				janitor: "its time was over at 2026-03-01T11:00:00Z, by janitor/ttl",
-				both:    "its time was over at 2026-03-01T11:30:00Z, by cleaner/ttl",
+				janitor: "it expired at 2026-03-01T11:00:00Z, by janitor/ttl",
+				both:    "it expired at 2026-03-01T11:30:00Z, by cleaner/ttl",
 			},
 		},
 	} {

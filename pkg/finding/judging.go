@@ -84,7 +84,7 @@ func (f *Finder) judge(c *candidate) *Finding {
 	switch {
 	case f.graph.IsMentioned(c.object()):
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason += ", but its name stands in " + f.mentioned(c.object())
+		found.Reason += ", but its name is in " + f.mentioned(c.object())
 	case len(unread) > 0:
 		found.doubt(unread, "whether an annotation or another text names it")
 	}

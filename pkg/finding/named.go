@@ -148,14 +148,14 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 		found.Reason = inVainOf("no user found", found.Searched, found.Unknown, "can name it")
 	case use.IsNamed():
 		found.Type, found.Confidence, found.Users = v1alpha1.FindingCascading, v1alpha1.ConfidenceLikely, use.Users
-		found.Reason = "only what is unused or idle uses it: " + usersOf(use.Users)
+		found.Reason = "only unused or idle objects use it: " + usersOf(use.Users)
 	case use.Read:
 		readers := usersOf(with(use.Users, graph.Reads))
 		found.Reason = "nothing names it, but somebody may read it: " + readers
 		found.Unknown = []Unread{{Err: errors.New("somebody may read it: " + readers)}}
 	case use.Hinted && !c.reported:
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = search.inVain + ", but this may be for it: " + usersOf(with(use.Users, graph.Hints))
+		found.Reason = search.inVain + ", but perhaps this is for it: " + usersOf(with(use.Users, graph.Hints))
 	default:
 		found.Confidence = v1alpha1.ConfidenceLikely
 		found.Reason = search.inVain

@@ -222,14 +222,14 @@ func lookPending(f *Finder, o *object.Parts) *candidate {
 	if waits(o) || isInitializing(o) {
 		return nil
 	}
-	since, reason := o.Created, "it has been pending for too long"
+	since, reason := o.Created, "it has been pending for more than 10 minutes"
 	scheduled := conditionOf(o, "PodScheduled")
 	switch scheduled.Field("status").Text() {
 	case "False":
 		if scheduled.Field("reason").Text() == "SchedulingGated" { // it has no gates any more, and was just let in
 			return nil
 		}
-		reason = "no Node takes it: " + scheduled.Field("message").Text()
+		reason = "the scheduler finds no Node for it: " + scheduled.Field("message").Text()
 		since = timeAt(scheduled.Field("lastTransitionTime"))
 	case "True":
 		since = timeAt(scheduled.Field("lastTransitionTime"))

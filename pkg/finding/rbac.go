@@ -155,7 +155,7 @@ func (f *Finder) bindsNobody(found Finding, subjects []graph.Name) *Finding {
 	}
 	if len(subjects) == 0 {
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = "it binds nobody, but somebody may add subjects later"
+		found.Reason = "it has no subjects, but somebody may add some later"
 		return &found
 	}
 	found.Confidence = v1alpha1.ConfidenceCertain

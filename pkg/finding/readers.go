@@ -157,7 +157,7 @@ func readsAll(rule object.JSON, resource string) bool {
 // Empty when nobody is known to. Where roles may not be read, it is unknown anyway whether the candidate is used.
 func (f *Finder) makerOf(c *candidate) string {
 	if c.row.isUsedByPods() && f.makers[c.namespace] {
-		return "a role lets somebody make Pods in the namespace, which may use it"
+		return "a role allows creating Pods in the namespace, and such Pods may use it"
 	}
 	return ""
 }
@@ -172,7 +172,7 @@ func (f *Finder) readerOf(c *candidate) string {
 	}
 	application := f.applicationOf(c.namespace, c.name)
 	if application != "" && f.readAll[[2]string{c.namespace, c.kind.Kind}] {
-		return "its name begins with that of application " + application + ", and a role lets somebody read each " +
+		return "its name begins with that of application " + application + ", and a role allows reading every " +
 			c.kind.Kind + " of the namespace"
 	}
 	return ""

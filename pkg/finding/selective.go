@@ -112,7 +112,7 @@ func (f *Finder) selects(o *object.Parts, value object.JSON) *candidate {
 // doubtMakers makes a finding of what selects Pods Unknown where it cannot be read who may make them.
 func (f *Finder) doubtMakers(found *Finding) {
 	if unread := f.unreadOf(roles); len(unread) > 0 {
-		found.doubt(unread, "who may make such Pods")
+		found.doubt(unread, "who may create such Pods")
 	}
 }
 
@@ -130,17 +130,17 @@ func (f *Finder) lacks(name graph.Name) string {
 func (f *Finder) makes(name graph.Name) string {
 	for _, value := range f.graph.AskedFor(name) {
 		if maker, is := f.graph.Custom(name.Namespace, value); is {
-			return maker.String() + ", whose name it selects by, may make such Pods"
+			return maker.String() + ", whose name it selects by, may create such Pods"
 		}
 	}
 	if f.graph.MaySet(name) {
-		return "the controller of a custom resource of its namespace may make such Pods"
+		return "the controller of a custom resource of its namespace may create such Pods"
 	}
 	if f.makers[name.Namespace] {
-		return "a role lets somebody make Pods in the namespace"
+		return "a role allows creating Pods in the namespace"
 	}
 	if unread := slices.DeleteFunc(f.unreadOf(f.Table.CustomKinds()...), f.isElsewhere); len(unread) > 0 {
-		return "a " + unread[0].Kind.String() + " may make such Pods, and these could not be read"
+		return "a " + unread[0].Kind.String() + " may create such Pods, and these could not be read"
 	}
 	return ""
 }

@@ -39,7 +39,7 @@ func servesWithoutPods(o *object.Parts) string {
 	spec := o.At("spec")
 	switch typ := spec.Field("type").Text(); {
 	case typ == "ExternalName":
-		return "it is a name for something outside the cluster"
+		return "it is of type ExternalName"
 	case len(labelsAt(spec.Field("selector"))) == 0:
 		return "it has no selector, so somebody else makes its endpoints"
 	case typ == "LoadBalancer":

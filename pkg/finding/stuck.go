@@ -109,9 +109,9 @@ func lookUnended(o *object.Parts, isGuarded bool) string {
 	node := o.At("spec", "nodeName").Text()
 	switch {
 	case node != "":
-		return "its grace period is over, and the kubelet of Node " + node + " does not say that it ended"
+		return "its grace period is over, but the kubelet of Node " + node + " has not reported that the Pod has stopped"
 	case o.At("spec").Type() == object.Absent && !isGuarded:
-		return "its grace period is over, and the kubelet of its Node does not say that it ended"
+		return "its grace period is over, but the kubelet of its Node has not reported that the Pod has stopped"
 	}
 	return ""
 }

@@ -26,7 +26,7 @@ func (f *Finder) ownerOf(finalizer string) owner {
 	domain := domainOf(finalizer)
 	found := owner{text: "it is of " + domain}
 	if !strings.Contains(domain, ".") {
-		found.text = "it is unknown whose it is"
+		found.text = "it is unknown which controller owns this finalizer"
 	} else if !f.servesGroupOf(domain) {
 		found.text += ", of which the cluster serves no kind"
 	}

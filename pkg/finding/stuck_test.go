@@ -49,7 +49,7 @@ func TestStuckReasons(t *testing.T) {
 		available = "availableReplicas: 1"
 		last      = "; remove the finalizer by hand only when that does not help"
 	)
-	gone := "webhook h.io of ValidatingWebhookConfiguration a must allow its end, and Service ops/hook does not exist; to repair it: make Service ops/hook answer" + last
+	gone := "webhook h.io of ValidatingWebhookConfiguration a must allow the deletion, but Service ops/hook does not exist; to repair it: make Service ops/hook answer" + last
 	mayBe := strings.Replace(gone, "must allow", "may have to allow", 1)
 	held := leaving("example.com/hold", "")
 	shop := of("v1 Namespace shop", "labels: {team: shop}")
@@ -91,7 +91,7 @@ func TestStuckReasons(t *testing.T) {
 			cluster(leaving("finalizers.db.toolkit.example.com", ""), controller("Deployment", "ops/db-controller", "", "")), nil,
 			"finalizer finalizers.db.toolkit.example.com is left: its controller may be Deployment ops/db-controller, which has no available Pod; to repair it: start Deployment ops/db-controller" + last,
 		},
-		"a finalizer of no domain": {leaving("hold", ""), nil, "finalizer hold is left: it is unknown whose it is, and no controller was found that may own it; " + byHand},
+		"a finalizer of no domain": {leaving("hold", ""), nil, "finalizer hold is left: it is unknown which controller owns this finalizer, and no controller was found that may own it; " + byHand},
 		"two finalizers, one of them Kubernetes's": {
 			leaving("foregroundDeletion, kubernetes.io/pv-protection, example.com/hold", ""), nil,
 			"finalizer kubernetes.io/pv-protection is left: a claim is still bound to the volume; " + nobody + byHand,
@@ -124,7 +124,7 @@ func TestStuckReasons(t *testing.T) {
 		"one whose endpoints may not be read": {cluster(held, hook("a", ""), of("v1 Service ops/hook", "")), []string{"EndpointSlice"}, nobody + byHand + "; what more there is to say is unknown, not read: EndpointSlice"},
 		"a Pod that a webhook keeps from going": {
 			cluster(of("v1 Pod shop/a", "deletionTimestamp: '2026-02-01T00:00:00Z'", "spec: {nodeName: n1}"), hook("a", "rules: [{apiGroups: [''], resources: [pods], operations: [DELETE]}]")), nil,
-			"its grace period is over, and the kubelet of Node n1 does not say that it ended; " + strings.TrimSuffix(gone, last),
+			"its grace period is over, but the kubelet of Node n1 has not reported that the Pod has stopped; " + strings.TrimSuffix(gone, last),
 		},
 		"a namespace that a webhook is asked about by its own labels": {
 			cluster(of("v1 Namespace a", "labels: {team: shop}, finalizers: [example.com/hold], deletionTimestamp: '2026-02-01T00:00:00Z'"),

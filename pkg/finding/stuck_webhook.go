@@ -110,7 +110,7 @@ func (f *Finder) silentWebhooks(
 			if !known || w.isConditional {
 				must = "may have to allow"
 			}
-			text := fmt.Sprintf("webhook %s of %s %s its end, and %s %s", w.name, name, must, w.service, trouble)
+			text := fmt.Sprintf("webhook %s of %s %s the deletion, but %s %s", w.name, name, must, w.service, trouble)
 			silent = append(silent, silentWebhook{text, w.service})
 		}
 	}

@@ -183,9 +183,9 @@ func (f *Finder) inText(c *candidate) string {
 	case !c.row.mayStandInTexts() || c.reported:
 		return ""
 	case f.soughtFor(c.row)[c.namespace][c.name] != "":
-		return "its name stands in " + f.soughtFor(c.row)[c.namespace][c.name]
+		return "its name is in " + f.soughtFor(c.row)[c.namespace][c.name]
 	case f.unread[configMaps] != nil:
-		return "its name may stand in the data of a ConfigMap, and these could not be read"
+		return "its name may be in the data of a ConfigMap, and these could not be read"
 	}
 	return ""
 }

@@ -23,32 +23,32 @@ func TestWhyWeak(t *testing.T) {
 	}{
 		"the data of a ConfigMap": {
 			cluster(of("v1 Secret shop/vault", ""), of("v1 ConfigMap shop/runner", "", "data: {a: none, config.toml: 'uses vault'}")), "Secret shop/vault", false,
-			"but its name stands in data[config.toml] of ConfigMap shop/runner",
+			"but its name is in data[config.toml] of ConfigMap shop/runner",
 		},
 		"an argument, for scan": {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 Pod shop/web", "", "spec: {containers: [{name: a, args: ['--config=settings']}]}")), "ConfigMap shop/settings", false,
-			"but its name stands in a text of a Pod, a volume or a custom resource",
+			"but its name is in a text of a Pod, a volume or a custom resource",
 		},
 		"an argument, for why": {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 Pod shop/web", "", "spec: {containers: [{name: a, args: ['--config=settings']}]}")), "ConfigMap shop/settings", true,
-			"but its name stands in spec.containers[].args[] of Pod shop/web",
+			"but its name is in spec.containers[].args[] of Pod shop/web",
 		},
 		"a name beside its namespace in a custom resource": {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("example.com/v1 Widget team/w", "", "spec: {configName: settings, configNamespace: shop}")), "ConfigMap shop/settings", true,
-			"but its name stands in spec.configName of Widget team/w",
+			"but its name is in spec.configName of Widget team/w",
 		},
 		"a name and a key beside its namespace": {
 			cluster(of("v1 Secret shop/login", ""), of("example.com/v1 Widget team/w", "", "spec: {from: {key: login.tls.crt, namespace: shop}}")), "Secret shop/login", true,
-			"but its name stands in spec.from.key of Widget team/w",
+			"but its name is in spec.from.key of Widget team/w",
 		},
 		"two texts": {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 Pod shop/web", "annotations: {a.b/c: settings}", "spec: {containers: [{name: a, args: ['--config=settings']}]}")),
-			"ConfigMap shop/settings", true, "but its name stands in metadata.annotations[a.b/c] of Pod shop/web and 1 more",
+			"ConfigMap shop/settings", true, "but its name is in metadata.annotations[a.b/c] of Pod shop/web and 1 more",
 		},
 		"a binding for all accounts": {
 			cluster(of("v1 ServiceAccount shop/robot", ""), of(rbac+"ClusterRole reader", ""),
 				of(rbac+"ClusterRoleBinding all", "", binds("ClusterRole", "reader", "{kind: Group, name: 'system:serviceaccounts:shop'}"))),
-			"ServiceAccount shop/robot", false, "but this may be for it: ClusterRoleBinding all",
+			"ServiceAccount shop/robot", false, "but perhaps this is for it: ClusterRoleBinding all",
 		},
 		"an Ingress for a certificate": {
 			of("networking.k8s.io/v1 Ingress shop/web", "annotations: {cert-manager.io/issuer: a}", "spec: {rules: [{http: {paths: [{backend: {service: {name: gone}}}]}}]}"),
@@ -70,32 +70,32 @@ func TestWhyWeak(t *testing.T) {
 		},
 		"the attributes of a volume": {
 			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 PersistentVolume v", "", "spec: {csi: {volumeAttributes: {config: settings}}}")), "ConfigMap shop/settings", true,
-			"but its name stands in spec.csi.volumeAttributes.config of PersistentVolume v",
+			"but its name is in spec.csi.volumeAttributes.config of PersistentVolume v",
 		},
 		"a volume in a custom resource": {
 			cluster(of("v1 PersistentVolume pv-cr", "", "spec: {claimRef: {namespace: shop, name: data}, csi: {volumeAttributes: {volume: pv-cr}}}", "status: {phase: Released}"),
 				of("example.com/v1 Widget shop/restore", "", "spec: {volume: pv-cr}")),
-			"PersistentVolume pv-cr", false, "but its name stands in a text of a Pod, a volume or a custom resource",
+			"PersistentVolume pv-cr", false, "but its name is in a text of a Pod, a volume or a custom resource",
 		},
 		"a volume in an argument": {
 			cluster(of("v1 PersistentVolume pv-arg", "", "status: {phase: Released}"), of("v1 Pod shop/web", "", "spec: {containers: [{name: a, args: ['--pv=pv-arg']}]}")),
-			"PersistentVolume pv-arg", false, "but its name stands in a text of a Pod, a volume or a custom resource",
+			"PersistentVolume pv-arg", false, "but its name is in a text of a Pod, a volume or a custom resource",
 		},
 		"an Ingress in a custom resource": {
 			cluster(of("networking.k8s.io/v1 Ingress shop/acme", "", "spec: {defaultBackend: {service: {name: gone}}}"), of("example.com/v1 Widget shop/a", "", "spec: {solvers: [{ingress: acme}]}")),
-			"Ingress shop/acme", false, "but its name stands in",
+			"Ingress shop/acme", false, "but its name is in",
 		},
 		"an autoscaler in a custom resource": {
 			cluster(of("autoscaling/v2 HorizontalPodAutoscaler shop/orders", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: gone}}"), of("example.com/v1 Widget shop/a", "", "spec: {scaler: orders}")),
-			"HorizontalPodAutoscaler shop/orders", false, "but its name stands in a text of a Pod, a volume or a custom resource",
+			"HorizontalPodAutoscaler shop/orders", false, "but its name is in a text of a Pod, a volume or a custom resource",
 		},
 		"a Deployment in a custom resource": {
 			cluster(of("apps/v1 Deployment shop/orders", "", "spec: {replicas: 0}"), of("example.com/v1 Widget shop/a", "", "spec: {wakes: orders}")),
-			"Deployment shop/orders", false, "but its name stands in",
+			"Deployment shop/orders", false, "but its name is in",
 		},
 		"a Deployment in the arguments of a StatefulSet of the same name": {
 			cluster(of("apps/v1 Deployment shop/orders", "", "spec: {replicas: 0}"), of("apps/v1 StatefulSet shop/orders", "", "spec: {template: {spec: {containers: [{name: a, args: [orders]}]}}}")),
-			"Deployment shop/orders", false, "but its name stands in",
+			"Deployment shop/orders", false, "but its name is in",
 		},
 		"what only a weak finding uses": {
 			cluster(of("v1 PersistentVolumeClaim shop/data", "", "spec: {storageClassName: slow}"), of("storage.k8s.io/v1 StorageClass slow", ""),

@@ -166,7 +166,7 @@ func lookIdleDaemonSet(_ *Finder, o *object.Parts) *candidate {
 		status.Field("observedGeneration").String() != o.At("metadata", "generation").String() {
 		return nil
 	}
-	return &candidate{found: &Finding{Reason: "no Node is to run it", Confidence: v1alpha1.ConfidenceLikely}}
+	return &candidate{found: &Finding{Reason: "no Node matches it (0 desired)", Confidence: v1alpha1.ConfidenceLikely}}
 }
 
 // lookReplicaSet looks at one that no Deployment keeps. Those that one keeps are for a rollback, and it deletes what is
