@@ -115,7 +115,7 @@ func Problems(ctx context.Context, cleaner *v1alpha1.Cleaner, pool *sandbox.Pool
 		problems = append(
 			problems,
 			errors.New(
-				"onPartialView: Skip does not go with aggregatedSelection: that script judges all objects together, and must not miss one; leave onPartialView out",
+				"onPartialView: Skip cannot be used with aggregatedSelection, because that script needs all objects; remove onPartialView",
 			),
 		)
 	}

@@ -101,7 +101,7 @@ func (i *Identities) MayActAs(ctx context.Context, account v1alpha1.ServiceAccou
 }
 
 const accountRequired = "serviceAccountRef is missing, and the operator runs with --require-service-account: name the ServiceAccount as which the Cleaner reads and acts, " +
-	"for example serviceAccountRef: {namespace: team-a, name: cleaner}. Where config/policy is applied, it must be one that you may impersonate."
+	"for example serviceAccountRef: {namespace: team-a, name: cleaner}. If the policies are installed (Helm value policies.enabled), it must be one that you may impersonate."
 
 // Lacks says why a Cleaner may not run as the operator. It is empty when the Cleaner may run.
 func (i *Identities) Lacks(account *v1alpha1.ServiceAccountRef) string {

@@ -35,11 +35,11 @@ func unreachable(err error) *sourceError { //nolint:cyclop // a flat switch over
 	reason := "the connection broke off"
 	switch {
 	case errors.Is(err, egress.ErrOwnMachine):
-		reason = "its name leads to an address that is not asked for metrics: this machine, or the API server; if it is meant, name the host in the operator's --allowed-metric-hosts"
+		reason = "its name resolves to an address from which metrics are never read: this machine, or the API server; if it is meant, name the host in the operator's --allowed-metric-hosts"
 	case errors.Is(err, egress.ErrNotAHost):
-		reason = "its name leads to an address that is not asked for metrics, whatever the operator's flags say: it is link-local, a cloud's metadata service, or not the address of a single host"
+		reason = "its name resolves to an address from which metrics are never read, whatever the operator's flags say: it is link-local, a cloud's metadata service, or not the address of a single host"
 	case errors.Is(err, egress.ErrPrivate):
-		reason = "its name leads to a private address that is none of a Service in the namespace; if it is meant, name the host in the operator's --allowed-metric-hosts"
+		reason = "its name resolves to a private address that does not belong to a Service in the namespace; if it is meant, name the host in the operator's --allowed-metric-hosts"
 	case errors.As(err, &dns) && dns.IsNotFound:
 		reason = "its name is not known; check url. Outside of the cluster, Services have no names"
 	case errors.As(err, &dns):
@@ -65,9 +65,9 @@ func refusal(status int) error {
 	case status >= 200 && status < 300:
 		return nil
 	case status >= 300 && status < 400:
-		hint = ", and sends on to another address, which is not followed; put that of the source itself into url"
+		hint = ": it redirects to another address, and redirects are not followed. Put the final address into url"
 	case status == http.StatusBadRequest, status == http.StatusUnprocessableEntity:
-		hint = "; try the query in its own page"
+		hint = "; try the query in the web page of Prometheus"
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		hint = "; check the Secret that metricSource.secretRef names"
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:

@@ -80,12 +80,12 @@ func (e *Events) Add(raw []byte) error {
 	kept := e.event(&from)
 	if e.Grow != nil {
 		if err := e.Grow(e.size - before); err != nil {
-			return fmt.Errorf("the events of %s objects are too many: %w", e.kind.Kind, err)
+			return fmt.Errorf("not enough memory for the events of %s objects: %w", e.kind.Kind, err)
 		}
 	}
 	if e.size > e.limit {
 		return fmt.Errorf(
-			"the events of %s objects take more than %d MiB of memory: let the Cleaner select fewer at a time, by namespace",
+			"the events of %s objects take more than %d MiB of memory: let the Cleaner select fewer objects (with namespace), or write several Cleaners",
 			e.kind.Kind,
 			e.limit>>20,
 		)

@@ -79,7 +79,7 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 	events.limit = 1 << 20
 	err = events.Add([]byte(about(webPod, `"reason":"A","message":"`+long+`"`)))
-	if want := "the events of Pod objects take more than 1 MiB of memory: let the Cleaner select fewer at a time, by namespace"; err == nil || err.Error() != want {
+	if want := "the events of Pod objects take more than 1 MiB of memory: let the Cleaner select fewer objects (with namespace), or write several Cleaners"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 	events.Reset()
@@ -112,7 +112,7 @@ func TestEventsAreCounted(t *testing.T) {
 		}
 		err = e.Add(raw)
 	}
-	if !errors.Is(err, refused) || !strings.HasPrefix(err.Error(), "the events of Pod objects are too many: ") {
+	if !errors.Is(err, refused) || !strings.HasPrefix(err.Error(), "not enough memory for the events of Pod objects: ") {
 		t.Errorf("got %v", err)
 	}
 	if e.Reset(); total != 0 {

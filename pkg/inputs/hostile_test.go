@@ -122,7 +122,7 @@ const (
 	noPort   = "metricSource.url has the port"
 	noName   = "is neither a host name nor an IP address"
 	notNamed = "is none that metrics may be read from: name a Service of the cluster (NAME.NAMESPACE.svc), or let the operator's --allowed-metric-hosts name the host"
-	notThere = "its name leads to an address that is not asked for metrics"
+	notThere = "its name resolves to an address from which metrics are never read"
 	notKnown = "its name is not known"
 )
 
@@ -251,7 +251,7 @@ func TestAccountsAskTheirOwnServices(t *testing.T) {
 		"another one":             {"http://other.evil.svc", nil, "", want},
 		"another one, by Secret":  {"http://other.evil.svc", secret("evil"), "", ""},
 		"another one, by flag":    {"http://other.evil.svc", nil, "other.evil.svc", ""},
-		"an ExternalName":         {"http://external.mon.svc", nil, "", "its name leads to a private address that is none of a Service in the namespace"},
+		"an ExternalName":         {"http://external.mon.svc", nil, "", "its name resolves to a private address that does not belong to a Service in the namespace"},
 		"an ExternalName by flag": {"http://external.mon.svc", nil, "external.mon.svc", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

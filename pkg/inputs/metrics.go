@@ -175,7 +175,7 @@ func (m *Metrics) ask(ctx context.Context, from *source, query string) (result f
 		return 0, false, errors.New("its answer is not one of Prometheus' API; check url and path")
 	case len(warnings) > 0:
 		return 0, false, errors.New(
-			"it answered with warnings: the result may be incomplete; ask the query in its own page to see them",
+			"it answered with warnings: the result may be incomplete; run the query in the web page of Prometheus to see them",
 		)
 	}
 	return number(value)
@@ -192,20 +192,20 @@ func number(value model.Value) (result float64, found bool, err error) {
 			return 0, false, nil
 		case len(value) > 1:
 			return 0, false, fmt.Errorf(
-				"the result is %d series; let the query come to one, for example with sum(...)",
+				"the result is %d series; write the query so that its result is one series, for example with sum(...)",
 				len(value),
 			)
 		case value[0].Histogram != nil:
 			return 0, false, errors.New(
-				"the result is a histogram; let the query come to a number, for example with histogram_quantile(...)",
+				"the result is a histogram; write the query so that its result is a number, for example with histogram_quantile(...)",
 			)
 		}
 		result = float64(value[0].Value)
 	default:
-		return 0, false, errors.New("the result is neither a number nor one series; let the query come to one")
+		return 0, false, errors.New("the result is neither a number nor one series; write the query so that its result is one series")
 	}
 	if math.IsNaN(result) || math.IsInf(result, 0) {
-		return 0, false, errors.New("the result is no finite number; look for a division by zero in the query")
+		return 0, false, errors.New("the result is not a finite number (NaN or Inf); look for a division by zero in the query")
 	}
 	return result, true, nil
 }
@@ -259,7 +259,7 @@ func (s *source) Do(ctx context.Context, request *http.Request) (*http.Response,
 		return nil, nil, unreachable(err)
 	case len(body) > maxAnswer:
 		return nil, nil, &sourceError{
-			fmt.Sprintf("its answer is longer than %d MiB; let the query come to one series", maxAnswer>>20),
+			fmt.Sprintf("its answer is longer than %d MiB; write the query so that its result is one series", maxAnswer>>20),
 		}
 	}
 	return response, body, nil

@@ -29,18 +29,18 @@ func TestResults(t *testing.T) {
 		"one series":  {vector(series("7")), `{"cpu":7.0}`, ""},
 		"large":       {vector(series("1e+21")), `{"cpu":1e+21}`, ""},
 		"no series":   {vector(), `{}`, ""},
-		"two series":  {vector(series("1"), series("2")), "", asking1 + "the result is 2 series; let the query come to one, for example with sum(...)"},
-		"NaN":         {vector(series("NaN")), "", asking1 + "the result is no finite number; look for a division by zero in the query"},
-		"infinite":    {vector(series("+Inf")), "", asking1 + "the result is no finite number; look for a division by zero in the query"},
-		"a histogram": {vector(`{"metric":{},"histogram":[1,{"count":"1","sum":"1","buckets":[]}]}`), "", asking1 + "the result is a histogram; let the query come to a number, for example with histogram_quantile(...)"},
-		"matrix":      {`{"status":"success","data":{"resultType":"matrix","result":[]}}`, "", asking1 + "the result is neither a number nor one series; let the query come to one"},
+		"two series":  {vector(series("1"), series("2")), "", asking1 + "the result is 2 series; write the query so that its result is one series, for example with sum(...)"},
+		"NaN":         {vector(series("NaN")), "", asking1 + "the result is not a finite number (NaN or Inf); look for a division by zero in the query"},
+		"infinite":    {vector(series("+Inf")), "", asking1 + "the result is not a finite number (NaN or Inf); look for a division by zero in the query"},
+		"a histogram": {vector(`{"metric":{},"histogram":[1,{"count":"1","sum":"1","buckets":[]}]}`), "", asking1 + "the result is a histogram; write the query so that its result is a number, for example with histogram_quantile(...)"},
+		"matrix":      {`{"status":"success","data":{"resultType":"matrix","result":[]}}`, "", asking1 + "the result is neither a number nor one series; write the query so that its result is one series"},
 		"a text":      {`{"status":"success","data":{"resultType":"string","result":[1,"canary"]}}`, "", asking1 + "its answer is not one of Prometheus' API; check url and path"},
-		"warnings":    {strings.Replace(vector(), `"data"`, `"warnings":["canary"],"data"`, 1), "", asking1 + "it answered with warnings: the result may be incomplete; ask the query in its own page to see them"},
+		"warnings":    {strings.Replace(vector(), `"data"`, `"warnings":["canary"],"data"`, 1), "", asking1 + "it answered with warnings: the result may be incomplete; run the query in the web page of Prometheus to see them"},
 		"an error":    {`{"status":"error","errorType":"timeout","error":"canary"}`, "", asking1 + "its answer is not one of Prometheus' API; check url and path"},
 		"a page":      {"<html>canary</html>", "", asking1 + "its answer is not one of Prometheus' API; check url and path"},
 		"nothing":     {"", "", asking1 + "its answer is not one of Prometheus' API; check url and path"},
-		"no data":     {`{"status":"success"}`, "", asking1 + "the result is neither a number nor one series; let the query come to one"},
-		"too long":    {vector(series("1" + strings.Repeat("0", maxAnswer))), "", asking1 + "its answer is longer than 1 MiB; let the query come to one series"},
+		"no data":     {`{"status":"success"}`, "", asking1 + "the result is neither a number nor one series; write the query so that its result is one series"},
+		"too long":    {vector(series("1" + strings.Repeat("0", maxAnswer))), "", asking1 + "its answer is longer than 1 MiB; write the query so that its result is one series"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, answer(test.body))
@@ -70,21 +70,21 @@ func TestRefusals(t *testing.T) {
 		handler http.HandlerFunc
 		want    string
 	}{
-		"400":       {status(400), "it answered 400 Bad Request; try the query in its own page"},
+		"400":       {status(400), "it answered 400 Bad Request; try the query in the web page of Prometheus"},
 		"401":       {status(401), "it answered 401 Unauthorized; check the Secret that metricSource.secretRef names"},
 		"403":       {status(403), "it answered 403 Forbidden; check the Secret that metricSource.secretRef names"},
 		"404":       {status(404), "it answered 404 Not Found; check url and path"},
-		"422":       {status(422), "it answered 422 Unprocessable Entity; try the query in its own page"},
+		"422":       {status(422), "it answered 422 Unprocessable Entity; try the query in the web page of Prometheus"},
 		"500":       {status(500), "it answered 500 Internal Server Error"},
 		"503":       {status(503), "it answered 503 Service Unavailable"},
-		"elsewhere": {redirect("http://loop.evil.svc/canary", http.StatusFound), "it answered 302 Found, and sends on to another address, which is not followed; put that of the source itself into url"},
-		"itself":    {redirect("/canary", http.StatusTemporaryRedirect), "it answered 307 Temporary Redirect, and sends on to another address, which is not followed; put that of the source itself into url"},
+		"elsewhere": {redirect("http://loop.evil.svc/canary", http.StatusFound), "it answered 302 Found: it redirects to another address, and redirects are not followed. Put the final address into url"},
+		"itself":    {redirect("/canary", http.StatusTemporaryRedirect), "it answered 307 Temporary Redirect: it redirects to another address, and redirects are not followed. Put the final address into url"},
 		"a bomb": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			zip := gzip.NewWriter(w)
 			_, _ = zip.Write([]byte(strings.Repeat(" ", 8*maxAnswer)))
 			_ = zip.Close()
-		}, "its answer is longer than 1 MiB; let the query come to one series"},
+		}, "its answer is longer than 1 MiB; write the query so that its result is one series"},
 		"hung up":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "the connection broke off"}, //nolint:forbidigo // hangs up
 		"not HTTP": {hijacked("canary\n"), "the connection broke off"},
 		"cut short": {func(w http.ResponseWriter, _ *http.Request) {
@@ -205,7 +205,7 @@ func TestCheckMetrics(t *testing.T) {
 	}
 	spec = asking("http://prometheus.mon.svc")
 	spec.MetricSource.Path = "query?x=y"
-	if got := checkMetrics(spec); len(got) != 1 || got[0].Error() != "metricSource.path must be no more than a path: leave out what follows ? or #" {
+	if got := checkMetrics(spec); len(got) != 1 || got[0].Error() != "metricSource.path must not have a query (?) or a fragment (#): remove it" {
 		t.Errorf("the problems are %v", got)
 	}
 }

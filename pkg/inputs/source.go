@@ -92,9 +92,9 @@ func endpoint(source *v1alpha1.MetricSource) (*url.URL, error) {
 	case at.User != nil:
 		return nil, errors.New("url must not hold a user or a password; put them into a Secret, which secretRef names")
 	case at.RawQuery != "", at.ForceQuery, strings.Contains(source.URL, "#"):
-		return nil, errors.New("url must end with its path: leave out what follows ? or #")
+		return nil, errors.New("url must not have a query (?) or a fragment (#): remove it")
 	case strings.ContainsAny(source.Path, "?#"):
-		return nil, errors.New("path must be no more than a path: leave out what follows ? or #")
+		return nil, errors.New("path must not have a query (?) or a fragment (#): remove it")
 	}
 	if port := at.Port(); (port != "" || strings.HasSuffix(at.Host, ":")) && !isPort(port) {
 		return nil, fmt.Errorf("url has the port %q, which is no number from 1 to 65535", port)

@@ -191,7 +191,7 @@ func withUnlisted(err error, fromRecord bool, unlisted int64) error {
 		texts = append(
 			texts,
 			fmt.Sprintf(
-				"Events on %d more objects may not have been written: the operator was restarted meanwhile, or had too many of them to write, and the record of the run counts these, and does not list them",
+				"perhaps the Events of %d more objects were not written: the operator was restarted, or there were too many. The CleanerRun counts these objects, but does not list them",
 				unlisted,
 			),
 		)

@@ -93,7 +93,7 @@ func TestFailures(t *testing.T) {
 		"500 always":          {answer(500, "<html>"+slackToken), attempts, false, 0, "the service answered 500 Internal Server Error"},
 		"401":                 {answer(401, "{}"), 1, true, 0, "the service answered 401 Unauthorized; check KEY"},
 		"404":                 {answer(404, "not JSON"), 1, true, 0, "the service answered 404 Not Found; check KEY"},
-		"redirect":            {answer(302, "", "Location", "http://127.0.0.1:1/elsewhere"), 1, true, 0, "the service answered 302, and sends on to another address, which is not followed"},
+		"redirect":            {answer(302, "", "Location", "http://127.0.0.1:1/elsewhere"), 1, true, 0, "the service answered 302: it redirects to another address, and redirects are not followed"},
 		"reset":               {reset, 1, false, 0, "the connection to the service broke off"},
 		"hang":                {hang, 1, false, 0, "the service did not answer within 200ms"},
 		"half an answer":      {answer(200, `{"o`, "Content-Length", "100"), 1, false, 0, "the connection to the service broke off"},

@@ -172,7 +172,7 @@ func (c *call) attempt(request *http.Request, body []byte) (*http.Response, *Err
 	switch failure := answered(response.StatusCode, "", ""); {
 	case response.StatusCode >= 300 && response.StatusCode < 400:
 		return nil, permanent(
-			"the service answered %d, and sends on to another address, which is not followed; put that of the service itself into the Secret",
+			"the service answered %d: it redirects to another address, and redirects are not followed. Put the final address into the Secret",
 			response.StatusCode,
 		)
 	case response.StatusCode >= 300 && !failure.Permanent:

@@ -111,7 +111,7 @@ func waysOf(message Message, document Document) (ways []fact, link string) {
 		ways = append(ways, fact{"What still matches", "kubectl cleaner preview " + document.Cleaner})
 	}
 	if status.Copies != nil && status.Acted > 0 {
-		ways = append(ways, fact{"Bring back what it touched", "kubectl cleaner restore " + document.Run})
+		ways = append(ways, fact{"Restore what it touched", "kubectl cleaner restore " + document.Run})
 	}
 	return ways, link
 }

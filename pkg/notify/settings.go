@@ -98,7 +98,7 @@ func (c channel) read(settings Settings) (values, error) {
 		problems = append(problems, c.also(v)...)
 	}
 	if unknown := c.unknown(settings); len(problems) > 0 && unknown != "" {
-		problems = append(problems, "it has keys that nobody looks at: "+unknown)
+		problems = append(problems, "it has keys that are not used: "+unknown)
 	}
 	if len(problems) > 0 {
 		return v, permanent("Secret %s: %s", settings.Secret, strings.Join(problems, "; "))

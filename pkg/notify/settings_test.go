@@ -9,7 +9,7 @@ import "testing"
 func TestMistypedKey(t *testing.T) {
 	sender, _ := newTestSender(t, nil)
 	err := sender.New("Slack")(t.Context(), settingsOf(map[string]string{"SLACK_TOKEN": slackToken, "SLACK_CHANEL_ID": "C0777777777", "slack-token": slackToken}), sample())
-	wantError(t, err, true, 0, "Secret team-a/channel: SLACK_CHANNEL_ID is missing: it holds the channel's ID, for example C0123456789; it has keys that nobody looks at: SLACK_CHANEL_ID, slack-token")
+	wantError(t, err, true, 0, "Secret team-a/channel: SLACK_CHANNEL_ID is missing: it holds the channel's ID, for example C0123456789; it has keys that are not used: SLACK_CHANEL_ID, slack-token")
 }
 
 // People need the Secret's name, also when an address in it begins like that.

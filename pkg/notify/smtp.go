@@ -57,7 +57,7 @@ func smtpChannel() channel {
 		},
 		also: func(v values) []string {
 			if v.get("SMTP_TLS") == "none" && v.get("SMTP_PASSWORD") != "" {
-				return []string{"SMTP_PASSWORD is never sent without TLS: take it away, or SMTP_TLS, which is none"}
+				return []string{"SMTP_TLS is none, and SMTP_PASSWORD is never sent without TLS: remove one of them"}
 			}
 			return nil
 		},
@@ -228,7 +228,7 @@ func mailError(ctx context.Context, s *Sender, v values, err error) *Error {
 		code = reply.Code
 	case strings.Contains(err.Error(), "does not support STARTTLS"):
 		return permanent(
-			"the mail server does not offer STARTTLS; %s: 465 has TLS from the beginning; SMTP_TLS none sends mails that everybody on the way can read",
+			"the mail server does not offer STARTTLS; %s: port 465 uses TLS from the start; with SMTP_TLS none, anybody in the network can read the mails",
 			v.check("SMTP_PORT"),
 		)
 	case strings.Contains(err.Error(), "not support SMTP AUTH"), errors.Is(err, mail.ErrNoSupportedAuthDiscovered):

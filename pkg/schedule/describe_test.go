@@ -107,7 +107,7 @@ func TestWarnings(t *testing.T) {
 		{"* 0 1 * * *", []string{"the schedule fires 60 times in an hour, " +
 			`because second is *; if that is not meant, write "0 0 1 * * *"`}},
 		{"TZ=Europe/Rome * 1 * * *", []string{
-			"the time zone stands in the schedule; set spec.timeZone to Europe/Rome and remove TZ=Europe/Rome",
+			"the time zone is in the schedule; set spec.timeZone to Europe/Rome and remove TZ=Europe/Rome",
 			"the schedule fires 60 times in an hour, " +
 				`because minute is *; if that is not meant, write "0 1 * * *"`,
 		}},

@@ -18,7 +18,7 @@ func (s *Schedule) Warnings() []string {
 	var warnings []string
 	if s.prefix != "" {
 		_, zone, _ := strings.Cut(s.prefix, "=")
-		warnings = append(warnings, fmt.Sprintf("the time zone stands in the schedule; set spec.timeZone to %s and remove %s",
+		warnings = append(warnings, fmt.Sprintf("the time zone is in the schedule; set spec.timeZone to %s and remove %s",
 			zone, s.prefix))
 	}
 	if runs := s.runsInAnHour(); runs > often {

@@ -206,14 +206,14 @@ func lacksWords(found []string) string {
 		named += fmt.Sprintf(" and %d more", more)
 	}
 	return fmt.Sprintf(
-		"The CustomResourceDefinitions in the cluster lack fields of this version of KubeCleaner: %s. The API server drops them, so that a Cleaner may match more than its author wrote: nothing runs. %s.",
+		"The CustomResourceDefinitions in the cluster lack fields of this version of KubeCleaner: %s. The API server drops them. A Cleaner could then match more objects than its author wants, so nothing runs. %s.",
 		named,
 		WayOut,
 	)
 }
 
 // unread is how it begins when nobody knows what the schemas lack, because they may not be read.
-const unread = "The API server does not show which fields it keeps of Cleaners"
+const unread = "The API server does not show which fields of Cleaners it keeps"
 
 // IsUnread reports whether what Check says is only that the schemas may not be read.
 func IsUnread(lacks string) bool { return strings.HasPrefix(lacks, unread) }

@@ -122,7 +122,7 @@ func TestServed(t *testing.T) {
 		"a kind less":                            {answers: []answer{{200, `"a"`, strings.ReplaceAll(whole, "CleanerRun", "Other")}}, lacks: "lack fields of this version of KubeCleaner: CleanerRun. The"},
 		"of another group":                       {answers: []answer{{200, `"a"`, strings.ReplaceAll(whole, v1alpha1.GroupVersion.Group, "example.com")}}, lacks: ": Cleaner, CleanerRun, Report. The"},
 		"something else":                         {answers: []answer{{200, "", "{}"}}, lacks: ": Cleaner, CleanerRun, Report. The"},
-		"forbidden":                              {answers: []answer{{403, "", ""}}, lacks: "does not show which fields it keeps of Cleaners (GET " + documentPath + ": 403 Forbidden): nothing runs."},
+		"forbidden":                              {answers: []answer{{403, "", ""}}, lacks: "does not show which fields of Cleaners it keeps (GET " + documentPath + ": 403 Forbidden): nothing runs."},
 		"not there":                              {answers: []answer{{404, "", ""}}, lacks: "404 Not Found): nothing runs."},
 		"not published yet":                      {answers: []answer{{404, "", ""}, {404, "", ""}, {404, "", ""}, {404, "", ""}, {200, `"a"`, whole}}},
 		"away for a moment":                      {answers: []answer{{503, "", ""}, {503, "", ""}, {200, `"a"`, whole}}},

@@ -23,7 +23,7 @@ func (r refuseRedirects) RoundTrip(request *http.Request) (*http.Response, error
 	}
 	_ = response.Body.Close()
 	return nil, fmt.Errorf(
-		"the API server's address redirects to %q: give the operator the address that answers",
+		"the API server's address redirects to %q: set the API server's own address in the operator's kubeconfig or environment",
 		response.Header.Get("Location"),
 	)
 }

@@ -213,7 +213,7 @@ func (c *condition) explain(err error) error {
 	case strings.Contains(text, "no such key"), strings.Contains(text, "no such attribute"):
 		hint = "; a field may be missing: write has(object.spec.x) && ..., or object.?spec.?x.orValue(...)"
 	case strings.Contains(text, "no such overload"), strings.Contains(text, "conversion error"):
-		hint = "; a value is null or not of the type that the expression takes it for: test for null, or convert with int(...) or string(...)"
+		hint = "; a value is null or has another type than the expression expects: check for null, or convert with int(...) or string(...)"
 	case strings.Contains(text, "out of range"), strings.Contains(text, "index out of bounds"):
 		hint = "; a list may be shorter: test size(...) first"
 	}

@@ -106,7 +106,7 @@ func TestExpressions(t *testing.T) {
 
 func TestErrorsSayWhatToDo(t *testing.T) {
 	const missing = "; a field may be missing: write has(object.spec.x) && ..., or object.?spec.?x.orValue(...)"
-	const wrong = "; a value is null or not of the type that the expression takes it for: test for null, or convert with int(...) or string(...)"
+	const wrong = "; a value is null or has another type than the expression expects: check for null, or convert with int(...) or string(...)"
 	for _, test := range []struct{ name, expression, want string }{
 		{"missing key", "object.spec.missing == 1", `condition "c": line 1, column 12: no such key: missing` + missing},
 		{"missing on the second line", "object.spec.on &&\nobject.spec.missing == 1", `condition "c": line 2, column 12: no such key: missing` + missing},

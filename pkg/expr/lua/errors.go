@@ -97,16 +97,16 @@ func scriptError(err error) *ScriptError {
 // wayOut is what to do about the mistakes that most scripts make first. Empty for others.
 func wayOut(message string) string {
 	if found := indexed.FindStringSubmatch(message); found != nil {
-		return fmt.Sprintf("; what stands before %s is nothing: test it first, for example (x or {}).%s", found[1], found[1])
+		return fmt.Sprintf("; the value before .%s is nil: check it first, for example (x or {}).%s", found[1], found[1])
 	}
 	switch message {
 	case "stack overflow":
 		return "; a function calls itself without end, or calls are nested too deeply: look for a recursion that does not stop"
 	case "__len undefined":
-		return "; what stands behind # is nothing, or neither a list nor a text: test it first, for example #(x or {})"
+		return "; the value after # is nil, or neither a list nor a text: check it first, for example #(x or {})"
 	case "cannot perform concat operation between string and nil",
 		"cannot perform concat operation between nil and string":
-		return "; one of them is nothing: test it first, for example (x or \"\")"
+		return "; one of the two values is nil: check it first, for example (x or \"\")"
 	case "registry overflow":
 		return "; too many values at once, as unpack or .. of a long list makes them: work on a part of the list at a time"
 	}

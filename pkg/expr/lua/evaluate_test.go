@@ -71,7 +71,7 @@ func TestEvaluateResults(t *testing.T) {
 		},
 		{
 			name: "nil index", source: "function evaluate()\n  return obj.spec.replicas\nend",
-			wantErr: "line 2: attempt to index a non-table object(nil) with key 'replicas'; what stands before replicas is nothing: test it first, for example (x or {}).replicas",
+			wantErr: "line 2: attempt to index a non-table object(nil) with key 'replicas'; the value before .replicas is nil: check it first, for example (x or {}).replicas",
 		},
 		{name: "raised", source: `function evaluate() error("no " .. "good") end`, wantErr: "line 1: no good"},
 		{name: "raised without position", source: "function evaluate()\nerror('plain', 0)\nend", wantErr: "line 2: plain"},
@@ -85,8 +85,8 @@ func TestEvaluateResults(t *testing.T) {
 		},
 		{name: "chunk", source: "\nlocal x = nil + 1", wantErr: "line 2: cannot perform add operation between nil and number"},
 		{name: "library argument", source: "function evaluate()\n\n ipairs(nil)\nend", wantErr: "line 3: bad argument #1 to ipairs (table expected, got nil)"},
-		{name: "length of nothing", source: `function evaluate() return {matching = #obj.nothere > 0} end`, wantErr: "line 1: __len undefined; what stands behind # is nothing, or neither a list nor a text: test it first, for example #(x or {})"},
-		{name: "nothing in a text", source: `function evaluate() return {matching = true, message = "a" .. obj.nothere} end`, wantErr: `line 1: cannot perform concat operation between string and nil; one of them is nothing: test it first, for example (x or "")`},
+		{name: "length of nothing", source: `function evaluate() return {matching = #obj.nothere > 0} end`, wantErr: "line 1: __len undefined; the value after # is nil, or neither a list nor a text: check it first, for example #(x or {})"},
+		{name: "nothing in a text", source: `function evaluate() return {matching = true, message = "a" .. obj.nothere} end`, wantErr: `line 1: cannot perform concat operation between string and nil; one of the two values is nil: check it first, for example (x or "")`},
 		{name: "stack overflow", source: `function f() return 1 + f() end evaluate = f`, wantErr: "line 1: stack overflow; a function calls itself without end, or calls are nested too deeply: look for a recursion that does not stop"},
 		{
 			name: "library panic", source: "function evaluate()\n string.find('abc', 'x', 10, true)\nend",

@@ -14,7 +14,7 @@ import (
 
 // ErrBeyondPart says that a script looked further than the part of the object that it was given. What it said means
 // nothing.
-var ErrBeyondPart = errors.New("the script looked at more of the object than its text shows")
+var ErrBeyondPart = errors.New("the script read a field that KubeCleaner did not find in its source")
 
 // EvaluatePart is EvaluateWith for an object of which nothing is there but the part that Reads returned. It fails with
 // ErrBeyondPart where the whole object might have another result.

@@ -178,7 +178,7 @@ func (r *restorer) list(table *gopher.LTable, length int, original node, edited 
 				result = append(result, nil)
 				continue
 			}
-			return nil, faultf("the list at %s has nothing at index %d; use table.remove to shorten it", at, i+1)
+			return nil, faultf("the list at %s has nil at index %d; use table.remove to shorten it", at, i+1)
 		}
 		value, err := r.value(element, was, at.index(i+1))
 		if err != nil {

@@ -55,7 +55,7 @@ type OutgrownError struct {
 // Error is for those who do not begin anew.
 func (e *OutgrownError) Error() string {
 	if e.Data {
-		return "looks at the data of Secrets in a way that its text does not show; its next run is given that"
+		return "reads the data of Secrets in a way that cannot be seen in its source; the next run has that data"
 	}
 	return "needs more memory than the " + inMiB(e.Memory) + " that the scripts of this run may use; its next run has more"
 }

@@ -123,5 +123,5 @@ func (a *asking) take(one answer) (last bool, err error) {
 
 // errBeyondMetadata is for objects of which there is no more than the metadata.
 var errBeyondMetadata = &lua.ScriptError{
-	Msg: "the script looked at more of the object than its text shows, and no more than its metadata was read: begin with function evaluate(obj), and the whole object is read",
+	Msg: "the script read a field that KubeCleaner did not find in its source, and only the metadata of the objects was read. Write function evaluate(obj) instead of function evaluate(): then the whole object is read",
 }
