@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // assess says whether the Cleaner can run, in its condition Ready. It returns the schedule to run by; nil when it
@@ -58,13 +59,13 @@ func (r *CleanerReconciler) assess(
 			cleaner,
 			metav1.ConditionTrue,
 			v1alpha1.ReasonSuspended,
-			"It is suspended (spec.suspend). Unsuspended: "+words,
+			"It is suspended (spec.suspend). When it is not suspended any more: "+words,
 		)
 		return plan, nil
 	}
 	if exhausted(cleaner) {
 		setReady(cleaner, metav1.ConditionFalse, v1alpha1.ReasonBudgetExhausted, fmt.Sprintf(
-			"The schedule is stopped, because in the last %d runs the scripts used up their time or memory; condition RunSucceeded says how. Correct the script, or ask for a run (%s): when one goes well, the schedule goes on.",
+			"The schedule is stopped, because in the last %d runs the scripts used up their time or memory. The condition RunSucceeded has the details. Correct the script, or request a run (annotation %s). After a successful run, the schedule continues.",
 			cleaner.Status.ExhaustedRuns,
 			v1alpha1.RunRequestedAtAnnotation,
 		))
@@ -102,7 +103,7 @@ func (r *CleanerReconciler) validate(
 	case reason != "":
 	case apierrors.IsForbidden(err): // it will not pass by itself
 		words := v1alpha1.Truncate(strings.ReplaceAll(err.Error(), "\n", "; "), maxStatusMessage/2)
-		return " Mind: its kinds could not be checked: " + words, false, nil
+		return " Note: its kinds could not be checked: " + words, false, nil
 	case err != nil:
 		return "", staysRefused(cleaner), nil
 	default:
@@ -110,7 +111,7 @@ func (r *CleanerReconciler) validate(
 	}
 	round.sleep = recheck
 	if cleaner.IsSuspended() && !stalls(cleaner, reason) {
-		return " Mind: now it could not run: " + v1alpha1.Truncate(message, maxStatusMessage/2), false, nil
+		return " Note: it is suspended, and could not run if it were not: " + v1alpha1.Truncate(message, maxStatusMessage/2), false, nil
 	}
 	refuse(cleaner, reason, message)
 	return "", true, nil
@@ -174,16 +175,16 @@ func (r *CleanerReconciler) readyWords(cleaner *v1alpha1.Cleaner, plan *schedule
 		words += fmt.Sprintf(" Each run starts %s later (--jitter-window).", jitter)
 	}
 	if why := cmp.Or(r.WhyOff(), cleaner.Observing(r.Clock.Now())); why != "" {
-		words += " " + strings.ToUpper(why[:1]) + why[1:] + ": nothing is touched."
+		words += " " + strings.ToUpper(why[:1]) + why[1:] + ": nothing is touched." + stop.WayOut(why)
 	}
 	if r.CheckClock() != nil { // its words change with each second
-		words += " Mind: nothing starts by the schedule, because the operator's clock is not the API server's; set the node's clock."
+		words += " Note: no scheduled run starts, because the clock of the operator's node differs from that of the API server. Set the clock of that node."
 	}
 	for _, warning := range plan.Warnings() {
-		words += " Mind: " + warning + "."
+		words += " Note: " + warning + "."
 	}
 	if cleaner.Spec.Transform != "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform {
-		words += fmt.Sprintf(" Mind: transform is not used, because the action is %s.", cleaner.EffectiveAction())
+		words += fmt.Sprintf(" Note: transform is not used, because the action is %s.", cleaner.EffectiveAction())
 	}
 	return words
 }

@@ -226,7 +226,7 @@ func (r *CleanerReconciler) start(cleaner *v1alpha1.Cleaner, round *round, run v
 		metav1.ConditionUnknown,
 		v1alpha1.ReasonRunning,
 		fmt.Sprintf(
-			"The run that was %s %s is going on, or waits for its turn.",
+			"The run that was %s %s is active, or waits for its turn.",
 			dueWords(run.Trigger),
 			run.NominalTime.UTC().Format(timeFormat),
 		),

@@ -109,7 +109,7 @@ func goneWords(run *v1alpha1.CleanerRun, fault error) string {
 	switch {
 	case run != nil:
 	case errors.Is(fault, errRecordDeleted):
-		return "What the run did is not known here, and it is not repeated: " + fault.Error()
+		return "It is not known what the run did, and the run is not repeated: " + fault.Error()
 	case errors.Is(fault, journal.ErrGone):
 		return "The run was stopped: " + fault.Error()
 	}
@@ -161,7 +161,7 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 		round.miss(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
 		notBegun(
 			cleaner,
-			notBegunWords(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds"),
+			notBegunWords(cleaner, "because no operator was running, and then startingDeadlineSeconds had passed"),
 		)
 	case !r.mayTakeUp(round.memory, active.Name):
 		round.soon = true
@@ -173,7 +173,7 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 			metav1.ConditionUnknown,
 			v1alpha1.ReasonRunning,
 			fmt.Sprintf(
-				"The run that was %s %s was taken up again at %s.",
+				"The run that was %s %s was resumed at %s.",
 				dueWords(active.Trigger),
 				active.NominalTime.UTC().Format(timeFormat),
 				r.Clock.Now().UTC().Format(time.RFC3339Nano),

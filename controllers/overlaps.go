@@ -78,9 +78,9 @@ func (a *acting) words(cleaner *v1alpha1.Cleaner) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf(" Mind: it can act on the same objects as Cleaner %s; see kubectl cleaner doctor.", others[0])
+		return fmt.Sprintf(" Note: it can act on the same objects as Cleaner %s; see kubectl cleaner doctor.", others[0])
 	}
-	return fmt.Sprintf(" Mind: it can act on the same objects as Cleaner %s and others; see kubectl cleaner doctor.",
+	return fmt.Sprintf(" Note: it can act on the same objects as Cleaner %s and others; see kubectl cleaner doctor.",
 		slices.Min(others))
 }
 

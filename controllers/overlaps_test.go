@@ -38,7 +38,7 @@ func told(t *testing.T, r *CleanerReconciler, c *v1alpha1.Cleaner, known *overla
 
 func TestOverlapWords(t *testing.T) {
 	t.Parallel()
-	const both = " Mind: it can act on the same objects as Cleaner %s; see kubectl cleaner doctor."
+	const both = " Note: it can act on the same objects as Cleaner %s; see kubectl cleaner doctor."
 	own := selecting("own", v1alpha1.ActionDelete, "ConfigMap", "shop")
 	suspended := selecting("a", v1alpha1.ActionDelete, "ConfigMap", "shop")
 	suspended.Spec.Suspend = new(true)

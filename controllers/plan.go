@@ -25,7 +25,7 @@ func (r *CleanerReconciler) foldPlan(
 ) error {
 	if active != nil && active.Plan != nil && cleaner.Status.ActiveRun == nil { // if it took the plan, this does nothing
 		if err := r.Journal.ClosePlan(ctx, active.Plan.Run, v1alpha1.ReasonSuperseded, fmt.Sprintf(
-			"%s approved the plan, and CleanerRun %s did not carry it out; nothing was touched, and the next run makes another.",
+			"%s approved the plan, but CleanerRun %s did not carry it out. Nothing was touched. The next run makes a new plan.",
 			active.Plan.By, active.Name)); err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (r *CleanerReconciler) foldPlan(
 		return nil
 	case !cleaner.NeedsApproval() || cleaner.Status.ObservedGeneration != cleaner.Generation:
 		return r.endPlan(ctx, cleaner, plan.Run, v1alpha1.ReasonSuperseded,
-			"The Cleaner was edited, nothing was touched; the next run makes another plan.")
+			"Nothing was touched, because the Cleaner was edited after the plan was made. The next run makes a new plan.")
 	case cleaner.Status.ActiveRun != nil:
 		return nil
 	}
@@ -57,12 +57,12 @@ func (r *CleanerReconciler) foldDecision(
 		return err
 	case said == nil && left <= 0:
 		return r.decided(ctx, cleaner, plan, round, v1alpha1.ReasonExpired, fmt.Sprintf(
-			"Nobody approved the plan until %s, nothing was touched; the next run makes another.",
+			"Nothing was touched, because nobody approved the plan before %s. The next run makes a new plan.",
 			plan.ExpirationTime.UTC().Format(timeFormat)))
 	case said != nil:
 		return r.foldSaid(ctx, cleaner, plan, round, &said.Spec, err)
 	case err != nil:
-		r.awaits(cleaner, "The approval of the plan of CleanerRun "+plan.Run+" does not count: "+err.Error())
+		r.awaits(cleaner, "The approval of the plan of CleanerRun "+plan.Run+" is not valid: "+err.Error())
 		round.planEnds = min(left, recheck)
 	default:
 		round.planEnds = left
@@ -80,10 +80,10 @@ func (r *CleanerReconciler) foldSaid(
 	switch {
 	case not != nil:
 		return r.decided(ctx, cleaner, plan, round, v1alpha1.ReasonPlanNotApproved, fmt.Sprintf(
-			"The decision of %s does not count, nothing was touched, and the next run makes another plan: %s.", said.By, not))
+			"Nothing was touched. The decision of %s is not valid: %s. The next run makes a new plan.", said.By, not))
 	case said.Decision == v1alpha1.DecisionReject:
 		return r.decided(ctx, cleaner, plan, round, v1alpha1.ReasonRejected, fmt.Sprintf(
-			"%s rejected the plan of CleanerRun %s, nothing was touched. %s", said.By, plan.Run, why))
+			"%s rejected the plan of CleanerRun %s. Nothing was touched. %s", said.By, plan.Run, why))
 	case r.actsNot(cleaner) != "":
 		r.awaits(cleaner, fmt.Sprintf("%s approved the plan of CleanerRun %s. It is carried out as soon as runs act again: %s.",
 			said.By, plan.Run, r.actsNot(cleaner)))
@@ -130,7 +130,7 @@ func (r *CleanerReconciler) takePlan(ctx context.Context, cleaner *v1alpha1.Clea
 	now := ended.Status.Plan
 	if now != nil && ended.Spec.CleanerSpecHash != cleaner.Spec.Hash() {
 		return r.endPlan(ctx, cleaner, ended.Name, v1alpha1.ReasonSuperseded,
-			"The Cleaner was edited meanwhile, nothing was touched; the next run makes another plan.")
+			"Nothing was touched, because the Cleaner was edited after the plan was made. The next run makes a new plan.")
 	}
 	if stays, err := r.makeRoom(ctx, cleaner, ended); stays || err != nil {
 		return err
@@ -164,7 +164,7 @@ func (r *CleanerReconciler) makeRoom(
 		return false, err
 	case why == "":
 		return false, r.endPlan(ctx, cleaner, before.Run, v1alpha1.ReasonSuperseded,
-			"CleanerRun "+ended.Name+" judged everything anew; nothing was touched.")
+			"CleanerRun "+ended.Name+" judged everything again. Nothing was touched.")
 	}
 	r.awaits(cleaner, why)
 	return true, r.Journal.ClosePlan(ctx, ended.Name, v1alpha1.ReasonSuperseded, why)

@@ -34,7 +34,7 @@ func staleWords(requested string, begun time.Time) string {
 	if err != nil || !asked.Before(begun.Add(-requestLife)) {
 		return ""
 	}
-	return fmt.Sprintf("it was asked for at %s, and no operator was there for more than %d minutes; ask again",
+	return fmt.Sprintf("it was requested at %s, and no operator was running for more than %d minutes after that. Request it again with kubectl cleaner run",
 		asked.UTC().Format(timeFormat), int(requestLife.Minutes()))
 }
 

@@ -81,7 +81,7 @@ func (l *layout) deeds() {
 
 func (l *layout) trouble() {
 	l.row("Trouble")
-	l.graph("Stopped by a guard", "Runs that touched nothing, because of a limit or because their view was not complete.", "short",
+	l.graph("Stopped by a guard", "Runs that touched nothing, because of a limit or because they could not read or judge everything.", "short",
 		query{added("cleaner, reason", `kubecleaner_guardrail_aborts_total{cleaner=~"$cleaner"}`), "{{cleaner}}: {{reason}}"},
 		query{added("cleaner", `kubecleaner_snapshot_errors_total{cleaner=~"$cleaner"}`), "{{cleaner}}: no copies"})
 	l.graph("Expressions and scripts that fail", "", "short",

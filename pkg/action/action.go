@@ -162,7 +162,7 @@ func ended(verdict stage.Verdict, patch object.JSON, err, stopped error) stage.O
 			verdict,
 			patch,
 			fmt.Errorf(
-				"it was sent and had not taken place when the object was read again; then the run was stopped: %s; %w",
+				"the request was sent, but the object had not changed when it was read again, and then the run was stopped: %s; %w",
 				stopped.Error(),
 				err,
 			),

@@ -140,7 +140,7 @@ func (a *Actor) observe(
 	case lost != nil:
 		return "", "", a.undone(lost)
 	case code == http.StatusAccepted:
-		return v1alpha1.OutcomeTerminating, "the API server accepted the delete, and has not begun with it yet", nil
+		return v1alpha1.OutcomeTerminating, "the API server accepted the delete request, but has not started to delete the object", nil
 	}
 	return "", "", errors.New(
 		"the API server answered that it deleted the object, but the object is still there, and not being deleted",

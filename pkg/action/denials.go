@@ -65,7 +65,7 @@ func (d *Denials) Of(record *v1alpha1.CleanerRun, now time.Time) func(object.Obj
 			return ""
 		}
 		return fmt.Sprintf(
-			"it was denied in the last %d runs that asked, and is not asked for again before %s, unless it or the Cleaner changes, or somebody asks for a run (kubectl cleaner run %s); the last denial was: %s",
+			"the last %d attempts to delete or change it were denied. Runs leave it alone until %s, unless the object or the Cleaner changes, or you run the Cleaner: kubectl cleaner run %s. The last denial was: %s",
 			before.times,
 			before.until.UTC().Format(time.RFC3339),
 			record.Spec.Cleaner,

@@ -35,7 +35,7 @@ func held(o object.Object) string {
 		parts = append(parts, "finalizers hold it: "+strings.Join(finalizers, ", "))
 	}
 	if seconds := metadata.DeletionGracePeriodSeconds; seconds != nil && *seconds > 0 {
-		parts = append(parts, fmt.Sprintf("it has %d s to end", *seconds))
+		parts = append(parts, fmt.Sprintf("its grace period is %d s", *seconds))
 	}
 	return strings.Join(parts, "; ")
 }

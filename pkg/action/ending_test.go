@@ -33,13 +33,13 @@ func TestWhatHoldsAnObject(t *testing.T) {
 		"nothing": {"ConfigMap", ``, ``, "it is being deleted", since},
 		"no time": {"Pod", `,"deletionGracePeriodSeconds":0`, ``, "it is being deleted", since},
 		"a grace period": {
-			"Pod", `,"deletionGracePeriodSeconds":30`, ``, "it has 30 s to end",
-			"it was being deleted already, since 2026-01-02T03:04:05Z; it has 30 s to end",
+			"Pod", `,"deletionGracePeriodSeconds":30`, ``, "its grace period is 30 s",
+			"it was being deleted already, since 2026-01-02T03:04:05Z; its grace period is 30 s",
 		},
 		"finalizers": {"ConfigMap", `,"finalizers":["a/b","c/d"]`, ``, "finalizers hold it: a/b, c/d", since + "; finalizers hold it: a/b, c/d"},
 		"both": {
-			"Pod", `,"deletionGracePeriodSeconds":5,"finalizers":["a/b"]`, ``, "finalizers hold it: a/b; it has 5 s to end",
-			"it was being deleted already, since 2026-01-02T03:04:30Z; finalizers hold it: a/b; it has 5 s to end",
+			"Pod", `,"deletionGracePeriodSeconds":5,"finalizers":["a/b"]`, ``, "finalizers hold it: a/b; its grace period is 5 s",
+			"it was being deleted already, since 2026-01-02T03:04:30Z; finalizers hold it: a/b; its grace period is 5 s",
 		},
 		"a namespace":                    {"Namespace", ``, `,"spec":{"finalizers":["kubernetes"]}`, "finalizers hold it: kubernetes", since + "; finalizers hold it: kubernetes"},
 		"another kind's spec.finalizers": {"ConfigMap", ``, `,"spec":{"finalizers":["kubernetes"]}`, "it is being deleted", since},

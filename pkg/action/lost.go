@@ -28,7 +28,7 @@ func rehearsed(
 	}
 	planned.Detail = unknown.words()
 	if fields := unkept(after, patch); fields != "" && planned.Detail == "" {
-		planned.Detail = "the API server would not keep as it is sent: " + fields
+		planned.Detail = "the API server would store other values than those sent, in: " + fields
 	}
 	if isSame(planned.Object, after) {
 		planned.Result = v1alpha1.OutcomeUnchanged

@@ -59,7 +59,7 @@ func (a *Actor) patching(o object.Object, payload object.JSON) *rest.Request {
 // notKept says what of a patch the API server did not keep. Empty when that is nothing.
 func notKept(after object.Object, patch object.JSON) string {
 	if fields := unkept(after, patch); fields != "" {
-		return "the API server did not keep as it was sent: " + fields
+		return "the API server stored other values than those sent, in: " + fields
 	}
 	return ""
 }

@@ -28,7 +28,7 @@ func (e *Error) Error() string {
 // WayOut says what to do about it. less is how the Cleaner can do with less time.
 func (e *Error) WayOut(less string) string {
 	if e.Limit >= Max {
-		return less + ", or divide it into several"
+		return less + ", or divide it into several Cleaners"
 	}
 	return fmt.Sprintf("raise it (at most %d), or %s", int64(Max/time.Second), less)
 }
@@ -105,5 +105,5 @@ func ForResuming(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, now tim
 	if now.Before(deadline) {
 		return ""
 	}
-	return fmt.Sprintf("it was too late to go on: the recovery deadline was %s", deadline.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("it was too late: a run is resumed only until the Cleaner's next scheduled time, and at most one hour after its start (here: until %s)", deadline.UTC().Format(time.RFC3339))
 }

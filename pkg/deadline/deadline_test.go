@@ -47,9 +47,9 @@ func TestForResuming(t *testing.T) {
 		want        string
 	}{
 		{24 * time.Hour, time.Hour - time.Second, ""},
-		{24 * time.Hour, time.Hour, "the recovery deadline was 2026-01-01T04:00:00Z"},
+		{24 * time.Hour, time.Hour, "(here: until 2026-01-01T04:00:00Z)"},
 		{time.Minute, time.Minute - time.Second, ""},
-		{time.Minute, time.Minute, "the recovery deadline was 2026-01-01T03:01:00Z"},
+		{time.Minute, time.Minute, "(here: until 2026-01-01T03:01:00Z)"},
 	} {
 		cleaner := &v1alpha1.Cleaner{}
 		cleaner.Status.NextScheduleTime = ptr.To(metav1.NewTime(now.Add(test.next)))

@@ -39,6 +39,6 @@ func Consent(kind object.Kind, patch object.JSON, options *v1alpha1.TransformOpt
 	if needs == nil {
 		return ""
 	}
-	return fmt.Sprintf("the Cleaner would change %s, which needs its consent: transformOptions: {allow: [%s]}",
+	return fmt.Sprintf("the Cleaner would change %s; to allow it, set spec.transformOptions.allow: [%s]",
 		strings.Join(what, " and "), strings.Join(needs, ", "))
 }

@@ -47,7 +47,7 @@ func DeletedWith(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
 		seen[kind] = true
 		if kind.Group == "batch" && kind.Kind == "Job" && policy == "" {
 			// The API server's own rule for this kind, kept for clients of old.
-			leaves = "The Pods of a Job stay, without an owner (deleteOptions.propagationPolicy: Background takes them along)."
+			leaves = "The Pods of a Job stay, without an owner (deleteOptions.propagationPolicy: Background deletes them as well)."
 		} else if part := takes(kind, policy); part != "" {
 			parts = append(parts, part)
 		}
@@ -55,8 +55,8 @@ func DeletedWith(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
 	if len(parts) == 0 {
 		return leaves
 	}
-	text := strings.Join(parts, ", ")
-	text = strings.ToUpper(text[:1]) + text[1:] + ": of that there are no copies."
+	text := strings.Join(parts, "; ")
+	text = strings.ToUpper(text[:1]) + text[1:] + ". No copy of this is kept."
 	return strings.TrimSuffix(text+" "+leaves, " ")
 }
 
@@ -64,11 +64,11 @@ func DeletedWith(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
 func takes(kind object.Kind, policy metav1.DeletionPropagation) string {
 	switch {
 	case IsNamespace(kind.Group, kind.Kind):
-		return fmt.Sprintf("a %s takes everything along that is in it", kind.Kind)
+		return fmt.Sprintf("everything in a %s is deleted with it", kind.Kind)
 	case isClaim(kind):
-		return "a PersistentVolumeClaim takes along the data of its volume (persistentVolumeReclaimPolicy: Retain leaves that)"
+		return "the data of its volume is deleted with a PersistentVolumeClaim (persistentVolumeReclaimPolicy: Retain keeps it)"
 	case policy != metav1.DeletePropagationOrphan && slices.Contains(owners[kind.Group], kind.Kind):
-		return fmt.Sprintf("a %s takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that)", kind.Kind)
+		return fmt.Sprintf("what a %s owns is deleted with it (deleteOptions.propagationPolicy: Orphan keeps it)", kind.Kind)
 	}
 	return ""
 }

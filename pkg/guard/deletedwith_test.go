@@ -20,9 +20,9 @@ func TestDeletedWith(t *testing.T) {
 		return object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}}
 	}
 	const (
-		namespace  = "A Namespace takes everything along that is in it: of that there are no copies."
-		job        = "The Pods of a Job stay, without an owner (deleteOptions.propagationPolicy: Background takes them along)."
-		deployment = "A Deployment takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that): of that there are no copies."
+		namespace  = "Everything in a Namespace is deleted with it. No copy of this is kept."
+		job        = "The Pods of a Job stay, without an owner (deleteOptions.propagationPolicy: Background deletes them as well)."
+		deployment = "What a Deployment owns is deleted with it (deleteOptions.propagationPolicy: Orphan keeps it). No copy of this is kept."
 	)
 	orphan := &v1alpha1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationOrphan)}
 	background := &v1alpha1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
@@ -37,15 +37,15 @@ func TestDeletedWith(t *testing.T) {
 		"ConfigMaps":              {[]object.Kind{kind("", "ConfigMap")}, nil, ""},
 		"a Namespace":             {[]object.Kind{kind("", "Namespace")}, nil, namespace},
 		"a Namespace, orphaning":  {[]object.Kind{kind("", "Namespace")}, orphan, namespace},
-		"a Project":               {[]object.Kind{kind("project.openshift.io", "Project")}, nil, "A Project takes everything along that is in it: of that there are no copies."},
-		"a claim, orphaning":      {[]object.Kind{kind("", "PersistentVolumeClaim")}, orphan, "A PersistentVolumeClaim takes along the data of its volume (persistentVolumeReclaimPolicy: Retain leaves that): of that there are no copies."},
+		"a Project":               {[]object.Kind{kind("project.openshift.io", "Project")}, nil, "Everything in a Project is deleted with it. No copy of this is kept."},
+		"a claim, orphaning":      {[]object.Kind{kind("", "PersistentVolumeClaim")}, orphan, "The data of its volume is deleted with a PersistentVolumeClaim (persistentVolumeReclaimPolicy: Retain keeps it). No copy of this is kept."},
 		"another group's":         {[]object.Kind{kind("example.com", "Namespace"), kind("example.com", "Deployment")}, nil, ""},
 		"a Deployment":            {[]object.Kind{kind("apps", "Deployment"), kind("apps", "Deployment"), beta}, background, deployment},
 		"a Deployment, orphaning": {[]object.Kind{kind("apps", "Deployment")}, orphan, ""},
 		"both": {
 			[]object.Kind{kind("", "Namespace"), kind("batch", "Job")},
 			background,
-			"A Namespace takes everything along that is in it, a Job takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that): of that there are no copies.",
+			"Everything in a Namespace is deleted with it; what a Job owns is deleted with it (deleteOptions.propagationPolicy: Orphan keeps it). No copy of this is kept.",
 		},
 		"a Job":            {[]object.Kind{kind("batch", "Job")}, &v1alpha1.DeleteOptions{}, job},
 		"a Job, orphaning": {[]object.Kind{kind("batch", "Job")}, orphan, ""},

@@ -4,6 +4,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -31,6 +32,14 @@ func (c Counts) Seen(matched []string, threshold int64) Counts {
 type LimitError struct{ text string }
 
 func (e *LimitError) Error() string { return "blast radius limit exceeded: " + e.text }
+
+// WayOut ends a message about a LimitError with what counts and what to do. It is empty for any other error.
+func WayOut(err error) string {
+	if _, ok := errors.AsType[*LimitError](err); !ok {
+		return ""
+	}
+	return ". Only objects that the run would touch count. If you want all of them to be touched, raise the limit in spec.blastRadiusLimit; otherwise, let the Cleaner select less."
+}
 
 // BlastRadius returns a LimitError when matched objects out of total are more than limit allows. total is used with
 // maxPercentage only; when it is zero, any match is too much, because the share is unknown.
@@ -63,7 +72,7 @@ func MaxActions(limit, objects int) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"the run would act on %d objects, and the operator allows %d in one run (--max-actions-per-run): let the Cleaner select less, or, if all of them are meant, raise the flag",
+		"the run would act on %d objects, and the operator allows %d in one run (--max-actions-per-run): let the Cleaner select less, or, if you want all of them to be touched, raise the flag",
 		objects,
 		limit,
 	)

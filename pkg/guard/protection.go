@@ -166,7 +166,7 @@ func claimed(o object.Object) (string, error) {
 	spec, _ := value["spec"].(map[string]any)
 	status, _ := value["status"].(map[string]any)
 	if _, ok := spec["claimRef"].(map[string]any); ok && status["phase"] != "Released" && status["phase"] != "Failed" {
-		return "a PersistentVolumeClaim holds it", nil
+		return "it is bound to a PersistentVolumeClaim, or reserved for one", nil
 	}
 	return "", nil
 }

@@ -222,19 +222,19 @@ func (c *copies) wayOut(err error) error {
 		return err
 	}
 	where := fmt.Sprintf(
-		"copies are kept in Secrets of the namespace %s, where the operator needs the right and the quota to create them; rollback.storage may name another place",
+		"copies are kept in Secrets of the namespace %s, where the operator needs the right and the quota to create them; to keep copies in another place, set spec.rollback.storage",
 		c.journal.namespace,
 	)
 	switch c.storage {
 	case v1alpha1.StorageVolume:
 		where = fmt.Sprintf(
-			"copies are kept as files below %s (--copies-path), which must be there, writable and have room, and those of Secrets, with the list of the files, in Secrets of the namespace %s; rollback.storage may name another place",
+			"copies are kept as files below %s (--copies-path), which must be there, writable and have room, and those of Secrets, with the list of the files, in Secrets of the namespace %s; to keep copies in another place, set spec.rollback.storage",
 			c.journal.Places.CopiesPath,
 			c.journal.namespace,
 		)
 	case v1alpha1.StorageS3:
 		where = fmt.Sprintf(
-			"copies are kept in the S3 bucket that Secret %s/%s names (--s3-secret), and those of Secrets in Secrets of that namespace; rollback.storage may name another place",
+			"copies are kept in the S3 bucket that Secret %s/%s names (--s3-secret), and those of Secrets in Secrets of that namespace; to keep copies in another place, set spec.rollback.storage",
 			c.journal.namespace,
 			c.journal.Places.S3Secret,
 		)

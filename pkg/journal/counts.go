@@ -91,7 +91,7 @@ func named(name string) func(corev1.ConfigMap) bool {
 
 // errForeign says that a ConfigMap that holds something else has the name of the counts.
 var errForeign = errors.New(
-	"it holds something else than counts; occurrenceThreshold needs that name, so rename the ConfigMap or the Cleaner",
+	"the ConfigMap is not one that KubeCleaner wrote. KubeCleaner needs this name for the counts of occurrenceThreshold: rename the ConfigMap or the Cleaner",
 )
 
 // shards reads the Cleaner's counts: those that carry its label, and the ConfigMap by k8s-cleaner's name.

@@ -26,7 +26,7 @@ func TestIntentThatIsTooLarge(t *testing.T) {
 	}
 	l := &Ledger{copies: &copies{storage: "None"}}
 	err := l.write(t.Context(), victims, intent)
-	const want = "what is to be done with the 10 objects takes more than 67108864 bytes, compressed: let the Cleaner select less, or change less of each object"
+	const want = "the list of what the run would do with the 10 objects is larger than 67108864 bytes, compressed: let the Cleaner select fewer objects, or change less of each object"
 	if err == nil || err.Error() != want || written > 1<<20 {
 		t.Errorf("got %v after %d bytes", err, written)
 	}

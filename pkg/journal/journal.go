@@ -24,11 +24,11 @@ import (
 
 var (
 	// ErrOtherCleaner says that a run's name is taken by the run of another Cleaner, an earlier one of the same name.
-	ErrOtherCleaner = errors.New("the run's name is taken by a run of an earlier Cleaner of the same name")
+	ErrOtherCleaner = errors.New("a CleanerRun with the name of this run exists already, from a deleted Cleaner of the same name; the next run has another name")
 	// ErrCancelled says that somebody cancelled the run (CancelRunAnnotation).
 	ErrCancelled = errors.New("it was cancelled (kubectl cleaner cancel)")
 	// ErrGone says that somebody deleted the run's record while it went on.
-	ErrGone = errors.New("the CleanerRun was deleted while the run went on, and with it what it had written down")
+	ErrGone = errors.New("somebody deleted the CleanerRun during the run, and with it the list of what it did")
 	// ErrTaken says that another operator carries the run out.
 	ErrTaken = errors.New("another operator carries the run out")
 )

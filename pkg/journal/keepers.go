@@ -90,9 +90,9 @@ func (j *Journal) tooMany(cleaner types.UID) (oldest keeper, why string) {
 	at := 0
 	switch {
 	case ofCleaner >= perCleaner:
-		at, why = first, fmt.Sprintf("%d younger runs of the Cleaner keep copies, and no more may", perCleaner)
+		at, why = first, fmt.Sprintf("%d newer runs of the Cleaner keep copies, which is the limit", perCleaner)
 	case len(k.runs) >= all:
-		why = fmt.Sprintf("%d younger runs of all Cleaners keep copies, and no more may", all)
+		why = fmt.Sprintf("%d newer runs of all Cleaners keep copies, which is the limit", all)
 	default:
 		return keeper{}, ""
 	}

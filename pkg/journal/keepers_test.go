@@ -24,9 +24,9 @@ func TestTooMany(t *testing.T) {
 	}{
 		"none":             {"", 1, 1, "", ""},
 		"room":             {"aab", 3, 4, "", ""},
-		"of the Cleaner":   {"babaa", 3, 10, "a-1", "3 younger runs of the Cleaner keep copies, and no more may"},
-		"of all":           {"baba", 3, 4, "b-0", "4 younger runs of all Cleaners keep copies, and no more may"},
-		"of both":          {"baba", 2, 4, "a-1", "2 younger runs of the Cleaner keep copies, and no more may"},
+		"of the Cleaner":   {"babaa", 3, 10, "a-1", "3 newer runs of the Cleaner keep copies, which is the limit"},
+		"of all":           {"baba", 3, 4, "b-0", "4 newer runs of all Cleaners keep copies, which is the limit"},
+		"of both":          {"baba", 2, 4, "a-1", "2 newer runs of the Cleaner keep copies, which is the limit"},
 		"of another only":  {"bbbba", 3, 10, "", ""},
 		"the usual limits": {"aaaa", 0, 0, "", ""},
 	} {

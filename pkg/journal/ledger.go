@@ -141,7 +141,7 @@ func (c *chain) written(namespace, attempt string, bundled bool) *v1alpha1.RunIn
 
 // copiesFault says what to do about copies that are too large.
 func copiesFault(victims int, most int64) error {
-	return fmt.Errorf("the copies of the %d objects take more than %d bytes, compressed: set rollback.maxBytes higher (and the operator's --max-copies-bytes, which bounds it), let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back",
+	return fmt.Errorf("the copies of the %d objects take more than %d bytes, compressed: raise rollback.maxBytes (it cannot be more than the operator's --max-copies-bytes), let the Cleaner select fewer objects, or set rollback.storage to None if you do not need to restore them",
 		victims, most)
 }
 
@@ -166,7 +166,7 @@ func intentFault(err error, victims int) error {
 	if !errors.Is(err, errTooLarge) {
 		return err
 	}
-	return fmt.Errorf("what is to be done with the %d objects takes more than %d bytes, compressed: let the Cleaner select less, or change less of each object", victims, maxIntentBytes)
+	return fmt.Errorf("the list of what the run would do with the %d objects is larger than %d bytes, compressed: let the Cleaner select fewer objects, or change less of each object", victims, maxIntentBytes)
 }
 
 // errUnclear says that a write may have taken place although the API server did not say so.

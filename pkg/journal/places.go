@@ -32,9 +32,10 @@ func (j *Journal) maxCopyBytes(cleaner *v1alpha1.Cleaner) int64 {
 	return min(cleaner.MaxCopyBytes(), j.Places.MaxBytes)
 }
 
-// errNoReport is k8s-cleaner's, word for word.
+// errNoReport is k8s-cleaner's, word for word, and then what to do.
 var errNoReport = errors.New(
-	"rollback is enabled but no CleanerReport notification is configured: rollback data would never be persisted",
+	"rollback is enabled but no CleanerReport notification is configured: rollback data would never be persisted; " +
+		"spec.rollback.storage is Report: add a notification of type CleanerReport, or set storage to Secret",
 )
 
 // CopyProblems says why the copies could not be made that the Cleaner asks for, as far as that is known beforehand.

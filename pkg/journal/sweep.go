@@ -89,7 +89,7 @@ func (j *Journal) dropExpired(ctx context.Context, run *v1alpha1.CleanerRun) (ke
 	if j.clock.Now().Before(until.Time) {
 		return true, nil
 	}
-	return false, j.drop(ctx, run, "they were kept until "+until.UTC().Format(time.RFC3339))
+	return false, j.drop(ctx, run, "their retention time ended at "+until.UTC().Format(time.RFC3339))
 }
 
 // dropBeyond drops the oldest copies, as long as all take more than maxBytes, and says what is left.

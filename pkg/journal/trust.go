@@ -37,9 +37,9 @@ func (j *Journal) CheckApprovals(ctx context.Context) error {
 	case err != nil && apiserver.MayPass(err):
 		return wrap("checking that approvals are guarded", err)
 	case err != nil:
-		return notApproved("no approval counts, because the operator cannot find out whether the ValidatingAdmissionPolicy of approvals is in force: %s", err)
+		return notApproved("no approval is accepted, because the operator cannot find out whether the ValidatingAdmissionPolicy that guards CleanerApprovals is in force: %s", err)
 	}
-	return notApproved("no approval counts, because the ValidatingAdmissionPolicy of approvals or its binding is not in force, so that anybody could approve; deploy KubeCleaner's manifests or its chart again")
+	return notApproved("no approval is accepted, because the ValidatingAdmissionPolicy that guards CleanerApprovals, or its binding, is missing or not in force: anybody could approve. Apply KubeCleaner's manifests or Helm chart again")
 }
 
 // checkAge refuses an approval that somebody may have forged, because of its age. The names of runs can be foreseen,
@@ -58,11 +58,11 @@ func (j *Journal) checkAge(ctx context.Context, said *v1alpha1.CleanerApproval) 
 	case IsNotApproved(err):
 		return err
 	case err != nil && !apiserver.MayPass(err):
-		return notApproved("the operator cannot read since when the ValidatingAdmissionPolicy of approvals is in force: %s", err)
+		return notApproved("the operator cannot read since when the ValidatingAdmissionPolicy that guards CleanerApprovals is in force: %s", err)
 	case err != nil:
 		return err
 	case !said.CreationTimestamp.After(since):
-		return notApproved("CleanerApproval %s is not newer than the ValidatingAdmissionPolicy of approvals or its binding, which was created or changed at %s: nobody may have checked who approved",
+		return notApproved("CleanerApproval %s is not newer than the ValidatingAdmissionPolicy that guards CleanerApprovals, or its binding, which was created or changed at %s, so perhaps nothing checked who approved. Approve the next plan",
 			said.Name, since.UTC().Format(time.RFC3339))
 	}
 	return nil
@@ -96,7 +96,7 @@ func lastGuardChange(
 			for _, guard := range []client.Object{&policies[i], &bindings[k]} {
 				changed := LastChange(guard)
 				if changed.IsZero() {
-					return last, notApproved("no approval counts, because nobody knows when %s, which guards approvals, was changed: its metadata.managedFields have no times; delete it, and deploy KubeCleaner's manifests or its chart again",
+					return last, notApproved("no approval is accepted, because it is not known when %s, which guards CleanerApprovals, was changed: its metadata.managedFields have no times. Delete it, and apply KubeCleaner's manifests or Helm chart again",
 						guard.GetName())
 				}
 				if changed.After(last) {
@@ -106,7 +106,7 @@ func lastGuardChange(
 		}
 	}
 	if last.IsZero() {
-		return last, notApproved("no approval counts, because there is no ValidatingAdmissionPolicy of approvals with a binding; deploy KubeCleaner's manifests or its chart again")
+		return last, notApproved("no approval is accepted, because there is no ValidatingAdmissionPolicy with a binding that guards CleanerApprovals. Apply KubeCleaner's manifests or Helm chart again")
 	}
 	return last, nil
 }

@@ -123,7 +123,7 @@ func (s Act) isStopping(ctx context.Context) bool {
 func (in *intent) whyNotActed(stopped error) *ruling {
 	switch {
 	case in.incomplete != nil:
-		return &ruling{result: v1alpha1.OutcomeNotActed, detail: "the view of the cluster was not complete"}
+		return &ruling{result: v1alpha1.OutcomeNotActed, detail: notAllRead}
 	case in.fault == nil && stopped != nil:
 		return interruptedBy(stopped)
 	}
@@ -132,7 +132,7 @@ func (in *intent) whyNotActed(stopped error) *ruling {
 
 // interruptedBy is the ruling on what the run did not come to.
 func interruptedBy(cause error) *ruling {
-	detail := "the run was stopped before it came to this object"
+	detail := "the run was stopped before it reached this object"
 	if cause != nil {
 		detail += ": " + cause.Error()
 	}

@@ -148,7 +148,7 @@ func (b *begun) whatChanged() error {
 	if b.off != "" && b.off != v1alpha1.DryRunByFlag && !b.record.Spec.DryRun {
 		return stop.Because(b.off)
 	}
-	return errors.New("the Cleaner, or whether it may act, has changed since")
+	return errors.New("the Cleaner was changed, or acting was stopped or resumed")
 }
 
 // live reads the Cleaner that was asked for, if it may still run.
@@ -181,7 +181,7 @@ func (s Begin) mayNotBegin(cleaner *v1alpha1.Cleaner, request Request) error {
 	late, limit := s.Clock.Since(request.Nominal), cleaner.StartingDeadline()
 	if request.Trigger == v1alpha1.TriggerSchedule && limit != nil && late > *limit {
 		return fmt.Errorf(
-			"it is %s late, which startingDeadlineSeconds (%.0f) does not allow; were as many runs going on as may (--max-parallel-runs)?",
+			"it is %s late, and startingDeadlineSeconds allows %.0f s. Perhaps too many other runs were active: see the operator's flag --max-parallel-runs",
 			late.Round(time.Second), limit.Seconds())
 	}
 	if foreign := foreignController(cleaner, s.Clock.Now()); foreign != nil {

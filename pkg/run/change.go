@@ -94,6 +94,6 @@ func (t *task) rehearse(ctx context.Context, victims []journal.Victim) error {
 			first = outcome
 		}
 	}
-	return fmt.Errorf("the API server would refuse to change the %d objects that match, asked for 3 of them as a dry run; correct transform or mergePatch; of %s it says: %s",
+	return fmt.Errorf("the API server refused the change of 3 of the %d objects in a dry run, so none is changed. Correct transform or mergePatch. About %s it says: %s",
 		n, first.Object, first.Detail)
 }

@@ -47,8 +47,8 @@ func (s Check) mayRun(b *begun) *refusal {
 	case b.changed:
 		return &refusal{
 			phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
-			message: "The run touched nothing yet and had to begin anew, and " +
-				b.whatChanged().Error() + "; the next run goes by that.",
+			message: "Nothing was touched. The run had to start again, but meanwhile " +
+				b.whatChanged().Error() + ". The next run uses the new state.",
 		}
 	case lacks != "":
 		return &refusal{
@@ -56,7 +56,7 @@ func (s Check) mayRun(b *begun) *refusal {
 			message: "Nothing was read or touched: " + lacks,
 		}
 	case wasQueuedAsAnother(b):
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "Nothing was read or touched: serviceAccountRef was changed after the run was queued; the next run goes by that."}
+		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "Nothing was read or touched: serviceAccountRef was changed after the run was queued. The next run uses the new account."}
 	case b.foreign != nil:
 		return &refusal{
 			phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonForeignController,

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 	"github.com/kubecleaner/kubecleaner/pkg/summary"
 )
@@ -36,9 +37,9 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 			v1alpha1.Truncate("Nothing was touched: "+summary.OneLine(err), maxMessage)
 	case incomplete != nil:
 		return end(v1alpha1.RunFailed, reasonFor(incomplete, v1alpha1.ReasonViewIncomplete),
-			"Nothing was touched, because the view was not complete: "+summary.OneLine(incomplete))
+			"Nothing was touched, because the run could not read or judge everything: "+summary.OneLine(incomplete))
 	case d.limit != nil:
-		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+d.limit.Error())
+		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+d.limit.Error()+guard.WayOut(d.limit))
 	}
 	touched = t.planWords(touched, outcomes)
 	touched += d.missingWords() + unjudgedWords(d.view) + unknownWords(record, d)
@@ -120,7 +121,7 @@ func unknownWords(record *v1alpha1.CleanerRun, d *decision) string {
 		return fmt.Sprintf(" Left alone as Unknown, because it is unknown whether they are used: %s; for example %s.",
 			summary.Objects(n), summary.OneLine(why))
 	}
-	return fmt.Sprintf(" Left alone as Unknown, because not all could be read that may name them: %s; for example %s. %s",
+	return fmt.Sprintf(" Left alone as Unknown, because something that could use them could not be read: %s; for example %s. %s",
 		summary.Objects(n), summary.OneLine(why), summary.Hint(why.Error(), record.Spec.ServiceAccountRef))
 }
 
@@ -130,7 +131,7 @@ func waitingWords(d *decision) string {
 	}
 	by := "not yet in enough consecutive runs (occurrenceThreshold)"
 	if d.view.findings != nil {
-		by = "not yet in enough consecutive runs, or for long enough (occurrenceThreshold, finding.forSeconds)"
+		by = "not yet in enough consecutive runs (occurrenceThreshold), or not yet for long enough (finding.forSeconds)"
 	}
 	return fmt.Sprintf(" %d more matched, but %s.", d.waiting, by)
 }

@@ -87,7 +87,7 @@ func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault 
 		first.Forget(counts, findings)
 		return recheck.Decided{Read: read, Left: func(c stage.Candidate) string {
 			if !still[c.UID] {
-				return "when everything was read a second time, it was not chosen any more"
+				return "before it acted, the run read everything again, and then the object did not match any more"
 			}
 			return findings.Lost(c)
 		}}, nil

@@ -25,6 +25,9 @@ import (
 // notActedDetail is of what was going to be touched and was not, because of what the run's message says.
 const notActedDetail = "nothing was touched in this run; its message says why"
 
+// notAllRead is why nothing was touched when the view of the cluster was not complete.
+const notAllRead = "the run could not read or judge everything"
+
 // intent is what the record says that a run is going to touch.
 type intent struct {
 	decision *decision

@@ -45,7 +45,7 @@ func (s Judge) judge(ctx context.Context, t *task, c choice) *decision {
 		d.change(ctx, t)
 		d.limit = cmp.Or(d.limit, guard.MaxActions(s.MaxActions, int(d.acting())))
 	case d.incomplete != nil:
-		d.leaveAlone("the view of the cluster was not complete")
+		d.leaveAlone(notAllRead)
 	case d.limit != nil:
 		d.leaveAlone(d.limit.Error())
 	default:

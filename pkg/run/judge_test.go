@@ -119,7 +119,7 @@ func TestJudge(t *testing.T) {
 		waiting           int
 	}{
 		"all match":       {func(*situation) {}, allPlanned, "", "", 0},
-		"nothing is read": {func(s *situation) { s.view.unread = boom }, all("NotActed", "the view of the cluster was not complete"), "boom", "", 0},
+		"nothing is read": {func(s *situation) { s.view.unread = boom }, all("NotActed", "the run could not read or judge everything"), "boom", "", 0},
 		"nothing is read, for a Scan": {
 			func(s *situation) { s.view.unread, s.action = boom, v1alpha1.ActionScan },
 			allPlanned, "boom", "", 0,
@@ -130,7 +130,7 @@ func TestJudge(t *testing.T) {
 		},
 		"there is no memory for the outcomes, nor for a small run": {
 			func(s *situation) { s.taken = selector.DefaultMaxMemory + 1<<20 },
-			all("NotActed", notActedDetail), "the 3 objects that it would touch are too many: they take more than 256 MiB of memory", "", 0,
+			all("NotActed", notActedDetail), "not enough memory for the 3 objects that it would touch: they take more than 256 MiB of memory", "", 0,
 		},
 		"one is protected": {
 			func(s *situation) { s.own = map[string]string{"b": "it is precious"} },
@@ -160,7 +160,7 @@ func TestJudge(t *testing.T) {
 		},
 		"the clock is wrong": {
 			func(s *situation) { s.view.clock = boom },
-			all("NotActed", "the view of the cluster was not complete"), "boom", "", 0,
+			all("NotActed", "the run could not read or judge everything"), "boom", "", 0,
 		},
 		"the clock is wrong, for a Scan": {
 			func(s *situation) { s.view.clock, s.action = boom, v1alpha1.ActionScan },
@@ -170,7 +170,7 @@ func TestJudge(t *testing.T) {
 			func(s *situation) {
 				s.view.hidden = map[schema.GroupVersionKind]error{corev1.SchemeGroupVersion.WithKind("ConfigMap"): boom}
 			},
-			all("NotActed", "the view of the cluster was not complete"), "boom", "", 0,
+			all("NotActed", "the run could not read or judge everything"), "boom", "", 0,
 		},
 		"at the limit": {
 			func(s *situation) {
@@ -197,7 +197,7 @@ func TestJudge(t *testing.T) {
 				s.spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxPercentage: ptr.To[int32](99)}
 				s.view.totals = map[schema.GroupKind]total{configMaps: {err: boom}}
 			},
-			all("NotActed", "the view of the cluster was not complete"), "counting for blastRadiusLimit: boom", "", 0,
+			all("NotActed", "the run could not read or judge everything"), "counting for blastRadiusLimit: boom", "", 0,
 		},
 		"not often enough": {
 			func(s *situation) {
@@ -251,11 +251,11 @@ func TestJudge(t *testing.T) {
 				s.action = v1alpha1.ActionTransform
 				s.spec.MergePatch = &runtime.RawExtension{Raw: []byte(`{"metadata":{"finalizers":["example.com/x"]}}`)}
 			},
-			all("Protected", "the Cleaner would change its metadata.finalizers, which needs its consent: transformOptions: {allow: [Finalizers]}"), "", "", 0,
+			all("Protected", "the Cleaner would change its metadata.finalizers; to allow it, set spec.transformOptions.allow: [Finalizers]"), "", "", 0,
 		},
 		"one that another selector could not judge": {
 			func(s *situation) { s.unjudged(1, 3, boom) },
-			"b NotActed: the view of the cluster was not complete\nc NotActed: the view of the cluster was not complete", "boom", "", 0,
+			"b NotActed: the run could not read or judge everything\nc NotActed: the run could not read or judge everything", "boom", "", 0,
 		},
 		"one that another selector could not judge is skipped": {
 			func(s *situation) { s.skips(); s.unjudged(1, 3, boom) },
@@ -316,11 +316,11 @@ func TestJudge(t *testing.T) {
 				s.skips()
 				s.unjudged(1, 3, fmt.Errorf("logSource: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "pods/log"}, "a", boom)))
 			},
-			"b NotActed: the view of the cluster was not complete\nc NotActed: the view of the cluster was not complete", "pods/log", "", 0,
+			"b NotActed: the run could not read or judge everything\nc NotActed: the run could not read or judge everything", "pods/log", "", 0,
 		},
 		"a list that did not come is not skipped": {
 			func(s *situation) { s.skips(); s.unjudged(1, 3, errors.New("bang")); s.view.unread = boom },
-			"b NotActed: the view of the cluster was not complete\nc NotActed: the view of the cluster was not complete", "boom", "", 0,
+			"b NotActed: the run could not read or judge everything\nc NotActed: the run could not read or judge everything", "boom", "", 0,
 		},
 		"an aggregated script misses none": {
 			func(s *situation) {
@@ -328,7 +328,7 @@ func TestJudge(t *testing.T) {
 				s.unjudged(1, 3, boom)
 				s.spec.ResourcePolicySet.AggregatedSelection = "function evaluate() end"
 			},
-			"b NotActed: the view of the cluster was not complete\nc NotActed: the view of the cluster was not complete", "boom", "", 0,
+			"b NotActed: the run could not read or judge everything\nc NotActed: the run could not read or judge everything", "boom", "", 0,
 		},
 		"more than the operator allows": {
 			func(s *situation) { s.judge.MaxActions = 2 },

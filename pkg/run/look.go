@@ -18,7 +18,7 @@ const (
 	// recovered is the detail of an outcome that was found out from the live object.
 	recovered = "found out after the run had been cut off"
 	// changedAway is why an object was left alone that is not as it was judged.
-	changedAway = "it changed while the operator was away; the next run judges it again"
+	changedAway = "it changed while no operator was running; the next run judges it again"
 )
 
 // look finds out what an operator before did to a victim: of one that is gone nobody knows who deleted it. It returns
@@ -76,7 +76,7 @@ func unread(ctx context.Context, verdict stage.Verdict, err error) *stage.Outcom
 	}
 	outcome := action.Failed(verdict, err)
 	if outcome.Result == v1alpha1.OutcomeFailed {
-		outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, "the run was cut off, and it could not be found out what became of it: "+outcome.Detail
+		outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, "the run was cut off, and the operator could not find out what happened to this object: "+outcome.Detail
 	}
 	return &outcome
 }

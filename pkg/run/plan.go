@@ -71,7 +71,7 @@ func (d *decision) keepToPlan(t *task) {
 			return nil
 		}
 		if t.plan.Before(&verdict.Object) != "" {
-			return changed("it is another object than the one in the approved plan (created again); the next plan has it, if it still matches")
+			return changed("it was deleted and created again since the plan was made; the next plan has it, if it still matches")
 		}
 		return &ruling{result: v1alpha1.OutcomeNotActed, detail: "it is not in the approved plan; the next plan has it, if it still matches"}
 	})
@@ -92,7 +92,7 @@ func (t *task) unplanned(victim *journal.Victim) *ruling {
 	if t.plan == nil || t.plan.Allows(t.action, victim) {
 		return nil
 	}
-	return changed("what would be done to it now is not what was approved; the next plan has it, if it still matches")
+	return changed("what the run would do to it now is different from what was approved; the next plan has it, if it still matches")
 }
 
 // missingWords say how much is in the approved plan and does not match any more.
@@ -111,7 +111,7 @@ func (in *intent) draft(t *task) {
 	in.plan = journal.Draft(t.action, in.victims, in.decision.view.mask)
 	for _, n := range in.places[len(in.plan):] {
 		in.outcomes[n].Result = v1alpha1.OutcomeNotActed
-		in.outcomes[n].Detail = "the plan is full; the next plan has it, if it still matches"
+		in.outcomes[n].Detail = "the plan has no room for more objects; the next plan has it, if it still matches"
 	}
 }
 

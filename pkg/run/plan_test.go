@@ -50,8 +50,8 @@ func planBefore(names ...string) *journal.Plan {
 // what the run would touch.
 func TestJudgeByAPlan(t *testing.T) {
 	const notIn = "NotActed: it is not in the approved plan; the next plan has it, if it still matches"
-	const again = "Changed: it is another object than the one in the approved plan (created again); the next plan has it, if it still matches"
-	const otherwise = "Changed: what would be done to it now is not what was approved; the next plan has it, if it still matches"
+	const again = "Changed: it was deleted and created again since the plan was made; the next plan has it, if it still matches"
+	const otherwise = "Changed: what the run would do to it now is different from what was approved; the next plan has it, if it still matches"
 	change := func(s *situation) {
 		s.action = v1alpha1.ActionTransform
 		s.spec.MergePatch = &runtime.RawExtension{Raw: []byte(`{"data":{"k":"new"}}`)}

@@ -79,7 +79,7 @@ func (s Record) outgrew(ctx context.Context, t *task, err error) bool {
 	if !t.mayBeginAnew(err) || context.Cause(ctx) != nil {
 		return false
 	}
-	klog.FromContext(ctx).Info("Run needs more memory for its scripts, and begins anew", "had", t.request.Memory)
+	klog.FromContext(ctx).Info("Run needs more memory for its scripts, and starts again", "had", t.request.Memory)
 	t.progress.StopShowing()
 	shown := v1alpha1.RunProgress{Phase: v1alpha1.ProgressWaiting, UpdateTime: metav1.NewTime(s.Clock.Now())}
 	_ = s.showProgress(ctx, journal.HolderOf(t.record), shown) // whoever looks sees it late

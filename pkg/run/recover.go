@@ -35,7 +35,7 @@ const lookTimeout = 20 * time.Second
 func (r *Runner) recover(ctx context.Context, t *task, closing error) {
 	rest := &remainder{
 		cleaner: t.cleaner, notifies: t.cleaner, record: t.record,
-		cause: "The operator went away while the run was acting", closing: closing,
+		cause: "The operator stopped while the run was acting", closing: closing,
 	}
 	if err := fault.Logged(ctx, func() error { r.finish(ctx, t, rest); return nil }); err != nil {
 		klog.FromContext(ctx).Error(err, "Could not end a run that was cut off; it is taken over again", "run", t.record.Name)
@@ -55,7 +55,7 @@ func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
 	}
 	r.Record.close(ctx, t, &refusal{
 		phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
-		message: "The operator went away before the run touched anything.",
+		message: "The operator stopped before the run touched anything.",
 	})
 }
 
@@ -84,7 +84,7 @@ func (r *Runner) finish(ctx context.Context, t *task, rest *remainder) {
 		if ctx.Err() != nil { // the operator stops
 			err = errors.Join(err, r.Record.Journal.NotTried(ctx, record))
 		}
-		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
+		log.Error(err, "Could not read what a run that was cut off was going to touch; it is resumed", "run", record.Name)
 		return
 	}
 	if err = errors.Join(fault, err); err != nil {
@@ -229,7 +229,7 @@ func (a *acting) takeOver(left *leftover) (open []journal.Victim) {
 func (a *acting) abandon(ctx context.Context, ledger *journal.Ledger) {
 	for i := range a.outcomes {
 		if o := &a.outcomes[i]; o.Result == v1alpha1.OutcomePlanned {
-			o.Result, o.Detail = v1alpha1.OutcomeAbandoned, "the run was stopped, and it could not be found out what became of it"
+			o.Result, o.Detail = v1alpha1.OutcomeAbandoned, "the run was stopped, and the operator could not find out what happened to this object"
 			_ = fault.Logged(ctx, func() error { return ledger.Record(context.WithoutCancel(ctx), i, *o) })
 		}
 	}

@@ -81,7 +81,7 @@ func (m *remainder) close(cause error) {
 // unreadable is how the run ends when what it was going to touch cannot be read.
 func (m *remainder) unreadable(err error) *refusal {
 	return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: v1alpha1.Truncate(fmt.Sprintf(
-		"%s, and what it was going to touch cannot be read: %s. The objects counted as %s may have been dealt with or not.",
+		"%s, and what it was going to touch cannot be read: %s. It is not known which of the objects counted as %s were touched.",
 		m.cause, summary.OneLine(err), v1alpha1.OutcomePlanned), maxMessage)}
 }
 
@@ -90,10 +90,10 @@ func (m *remainder) unreadable(err error) *refusal {
 func gaveUp(record *v1alpha1.CleanerRun) *refusal {
 	touched := "Nothing was touched."
 	if record.Status.Phase == v1alpha1.RunExecuting {
-		touched = fmt.Sprintf("The objects counted as %s may have been dealt with or not.", v1alpha1.OutcomePlanned)
+		touched = fmt.Sprintf("It is not known which of the objects counted as %s were touched.", v1alpha1.OutcomePlanned)
 	}
 	return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: fmt.Sprintf(
-		"The operator went away in each of %d attempts, in which the run did not get on: it may be the run that takes too much memory (see the last state of the operator's Pod). It is not attempted again. %s",
+		"The operator stopped %d times during this run, and the run made no progress. Perhaps this run needs too much memory: see the last state of the operator's Pod. The run is not started again. %s",
 		journal.MaxAttempts, touched)}
 }
 
@@ -108,7 +108,7 @@ func (m *remainder) conclude(outcomes []stage.Outcome) (v1alpha1.RunPhase, strin
 	case m.faulty:
 		what = "and the run could not be resumed: " + summary.OneLine(m.closing)
 	case !abandoned && !m.failed:
-		what = "when it had dealt with everything"
+		what = "after it had handled all objects"
 	default:
 		what = "and the run was not resumed: " + strings.TrimSuffix(summary.OneLine(m.closing), ".")
 	}

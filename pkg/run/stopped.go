@@ -53,7 +53,7 @@ func (t *task) stopWords(stopped error, out *outcomes) string {
 
 // judgedOf says how far a run had come that was stopped in the list of a selector.
 func (v *view) judgedOf(at int, selectors []v1alpha1.ResourceSelector) string {
-	judged := fmt.Sprintf("judged %s of kind %s", summary.Objects(v.selections[at].Considered), selectors[at].Kind)
+	judged := fmt.Sprintf("the run had judged %s of kind %s", summary.Objects(v.selections[at].Considered), selectors[at].Kind)
 	if len(selectors) > 1 {
 		done := 0
 		for _, selection := range v.selections {
@@ -61,9 +61,9 @@ func (v *view) judgedOf(at int, selectors []v1alpha1.ResourceSelector) string {
 				done++
 			}
 		}
-		judged = fmt.Sprintf("done %d of %d selectors, had %s (resourceSelectors[%d])", done, len(selectors), judged, at)
+		judged = fmt.Sprintf("%d of %d selectors; %s (resourceSelectors[%d])", done, len(selectors), judged, at)
 	}
-	return "when the run had " + judged + ", and had not come to the end of the list"
+	return "after " + judged + ", and the list was not read to its end"
 }
 
 // stopWords say why a run was stopped and, if that was because it took too long, how far it had come and what to do
@@ -72,7 +72,7 @@ func stopWords(stopped error, cameTo, less string) string {
 	late := (*deadline.Error)(nil)
 	switch {
 	case isA[*stop.Error](stopped):
-		return fmt.Sprintf("%s. The next run after kubectl cleaner resume deals with what it did not come to.", stopped)
+		return fmt.Sprintf("%s. The next run after kubectl cleaner resume handles the rest.", stopped)
 	case !errors.As(stopped, &late):
 		return stopped.Error() + "."
 	}
@@ -93,7 +93,7 @@ func cameTo(out *outcomes) string {
 	if out.whyIncomplete() != nil || out.fault != nil || left == wanted {
 		return "before anything was touched"
 	}
-	return fmt.Sprintf("when the run had come to %d of %s", wanted-left, summary.Objects(int64(wanted)))
+	return fmt.Sprintf("after %d of %s", wanted-left, summary.Objects(int64(wanted)))
 }
 
 // awayWords say that the API server did not answer, or had no time, when the run was stopped.

@@ -33,28 +33,28 @@ func TestStopWordsInAList(t *testing.T) {
 			late,
 			[]v1alpha1.ResourceSelector{secret},
 			[]selector.Selection{cut(180, late)},
-			"activeDeadlineSeconds (40) passed when the run had judged 180 objects of kind Secret, and had not come to the end of the list; " +
+			"activeDeadlineSeconds (40) passed after the run had judged 180 objects of kind Secret, and the list was not read to its end; " +
 				"raise it (at most 3600), or let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster.",
 		},
 		"the first of three": {
 			late,
 			[]v1alpha1.ResourceSelector{pod, secret, job},
 			[]selector.Selection{cut(1, late), cut(0, late), cut(0, late)},
-			"activeDeadlineSeconds (40) passed when the run had done 0 of 3 selectors, had judged 1 object of kind Pod (resourceSelectors[0]), and had not come to the end of the list; " +
+			"activeDeadlineSeconds (40) passed after 0 of 3 selectors; the run had judged 1 object of kind Pod (resourceSelectors[0]), and the list was not read to its end; " +
 				"raise it (at most 3600), or let the Cleaner select less by namespace or labelFilters.",
 		},
 		"the last of three": {
 			later,
 			[]v1alpha1.ResourceSelector{pod, job, secret},
 			[]selector.Selection{{}, {}, cut(2, later)},
-			"activeDeadlineSeconds (3600) passed when the run had done 2 of 3 selectors, had judged 2 objects of kind Secret (resourceSelectors[2]), and had not come to the end of the list; " +
-				"let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster, or divide it into several.",
+			"activeDeadlineSeconds (3600) passed after 2 of 3 selectors; the run had judged 2 objects of kind Secret (resourceSelectors[2]), and the list was not read to its end; " +
+				"let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster, or divide it into several Cleaners.",
 		},
 		"after one that failed": {
 			suspended,
 			[]v1alpha1.ResourceSelector{pod, job},
 			[]selector.Selection{broken, cut(2, suspended)},
-			"the Cleaner was suspended when the run had done 0 of 2 selectors, had judged 2 objects of kind Job (resourceSelectors[1]), and had not come to the end of the list.",
+			"the Cleaner was suspended after 0 of 2 selectors; the run had judged 2 objects of kind Job (resourceSelectors[1]), and the list was not read to its end.",
 		},
 		"no list": {
 			late,

@@ -47,7 +47,7 @@ type Share struct {
 // number-th.
 func (s *Share) Choose(number, bytes int) error {
 	if err := s.add(int64(candidateSize + bytes)); err != nil {
-		return fmt.Errorf("the first %d objects that it chose are too many: %w", number, err)
+		return fmt.Errorf("not enough memory for the first %d objects that it chose: %w", number, err)
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func (s *Share) Take(bytes int) error { return s.add(int64(bytes)) }
 // Patch takes what is kept of a patch until it is sent: the number-th of the run.
 func (s *Share) Patch(number, bytes int) error {
 	if err := s.add(int64(bytes)); err != nil {
-		return fmt.Errorf("the patches of the first %d objects are too many: %w", number, err)
+		return fmt.Errorf("not enough memory for the patches of the first %d objects: %w", number, err)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ const actedOnSize = 1000
 // Act takes what a run keeps of so many objects while it touches them.
 func (s *Share) Act(number int64) error {
 	if err := s.add(actedOnSize * number); err != nil {
-		return fmt.Errorf("the %d objects that it would touch are too many: %w", number, err)
+		return fmt.Errorf("not enough memory for the %d objects that it would touch: %w", number, err)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (s *Share) Act(number int64) error {
 // Intent takes what a run that was taken over keeps of an object that it was going to touch: the number-th.
 func (s *Share) Intent(number, bytes int) error {
 	if err := s.add(int64(candidateSize + bytes)); err != nil {
-		return fmt.Errorf("the first %d objects that it was going to touch are too many: %w", number, err)
+		return fmt.Errorf("not enough memory for the first %d objects that it was going to touch: %w", number, err)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (e *MemoryError) Error() string { return e.text }
 func (s *Share) tooMuch(wanted int64) error { return &MemoryError{s.whoHasIt(wanted)} }
 
 func (s *Share) whoHasIt(wanted int64) string {
-	const fewer = "let the Cleaner select fewer at a time, by namespace, labelFilters or conditions"
+	const fewer = "let the Cleaner select fewer objects (with namespace, labelFilters or matchConditions), or write several Cleaners"
 	most := s.budget.size >> 20
 	switch {
 	case s.alone:

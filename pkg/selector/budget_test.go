@@ -18,7 +18,7 @@ func TestBudgetIsOfAllRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := second.add(5 * mib)
-	const want = "they take 5 MiB of memory, and with what other runs have selected that is more than the 10 MiB of --max-selection-memory: let the Cleaner select fewer at a time, by namespace, labelFilters or conditions, or let fewer large Cleaners run at once, or raise the flag"
+	const want = "they take 5 MiB of memory, and with what other runs have selected that is more than the 10 MiB of --max-selection-memory: let the Cleaner select fewer objects (with namespace, labelFilters or matchConditions), or write several Cleaners, or let fewer large Cleaners run at once, or raise the flag"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}

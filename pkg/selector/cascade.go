@@ -161,7 +161,7 @@ func (a *Ancestors) ownersOf(
 		return nil, err
 	}
 	if err := a.memory.add(int64(ownerSize * (1 + len(owners)))); err != nil {
-		return nil, fmt.Errorf("the owners of protected objects are too many: %w", err)
+		return nil, fmt.Errorf("not enough memory for the owners of protected objects: %w", err)
 	}
 	a.known[of.UID] = owners
 	return owners, nil

@@ -28,7 +28,7 @@ func isTooLarge(err error) bool {
 	return !errors.As(err, &tried) && (errors.Is(err, io.ErrUnexpectedEOF) || apierrors.IsTimeout(err))
 }
 
-var errExpired = errors.New("the server could not go on with the list where it had stopped (410)")
+var errExpired = errors.New("the continue token of the list has expired (410)")
 
 // query is what is asked of the server: the objects of one collection.
 type query struct {

@@ -89,7 +89,7 @@ func (r *Reader) log(ctx context.Context, pod object.Object, wanted inputs.Log) 
 		case err != nil:
 			return "", err
 		case inputs.IsLost(text):
-			return "", errors.New("its node does not have it any more")
+			return "", errors.New("its node does not have this log any more")
 		case len(text) <= inputs.MaxLog:
 			return text, nil
 		case tail == 1:

@@ -70,7 +70,7 @@ const seenSize = 24
 // keep counts the bytes of what stays.
 func (f *Matches) keep(size int) error {
 	if err := f.share().add(int64(size)); err != nil {
-		return fmt.Errorf("the first %d objects that match are too many: %w", f.len(), err)
+		return fmt.Errorf("not enough memory for the first %d objects that match: %w", f.len(), err)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestTooMuchIsFound(t *testing.T) {
 	if err := add(0, 2); err != nil {
 		t.Fatalf("after the list began anew: %v", err)
 	}
-	const want = "the first 3 objects that match are too many: they take more than 2 MiB of memory: let the Cleaner select fewer at a time, by namespace, labelFilters or conditions, or raise --max-selection-memory"
+	const want = "not enough memory for the first 3 objects that match: they take more than 2 MiB of memory: let the Cleaner select fewer objects (with namespace, labelFilters or matchConditions), or write several Cleaners, or raise --max-selection-memory"
 	if err := add(2, 1); err == nil || err.Error() != want {
 		t.Fatalf("got %v", err)
 	}
@@ -133,7 +133,7 @@ func TestTooManyCannotBeJudged(t *testing.T) {
 		return n, err
 	}
 	n, err := fail()
-	if err == nil || !strings.Contains(err.Error(), "objects that could not be judged are too many: they take more than 1 MiB of memory") || n < 1000 {
+	if err == nil || !strings.Contains(err.Error(), "objects that could not be judged: they take more than 1 MiB of memory") || n < 1000 {
 		t.Fatalf("after %d: %v", n, err)
 	}
 	if err := c.restart(t.Context()); err != nil || found.Memory.bytes != 0 {

@@ -100,7 +100,7 @@ func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) 
 	if spec.NamespaceSelector != "" {
 		parsed, err := labels.Parse(spec.NamespaceSelector)
 		if err == nil && parsed.Empty() {
-			err = errors.New("it is blank, which would select every namespace; leave it out for that")
+			err = errors.New("it contains only spaces; to select every namespace, remove the field")
 		}
 		if err != nil {
 			errs = append(

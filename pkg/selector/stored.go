@@ -55,7 +55,7 @@ func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool, b
 	}
 	version := stored.Field("name").Text()
 	return fmt.Errorf(
-		"%s is stored as %s of %s, which has %s; %s does not show it, and nothing converts between them: write version: %s into the selector",
+		"the API server stores %s objects in version %s of %s. That version has the field %s, and version %s does not; without a conversion webhook, the field cannot be seen there. Set version: %s in the selector",
 		kind.Kind,
 		version,
 		kind.Group,

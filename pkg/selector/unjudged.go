@@ -25,7 +25,7 @@ func (c *collector) failed(o object.Object, place int64, err error) error {
 	size := candidateSize + len(o.Name) + len(err.Error())
 	if fault := c.found.share().add(int64(size)); fault != nil {
 		return fmt.Errorf(
-			"the first %d objects that could not be judged are too many: %w; the last one was %s: %w",
+			"not enough memory for the first %d objects that could not be judged: %w; the last one was %s: %w",
 			len(c.notEvaluated),
 			fault,
 			o,

@@ -20,8 +20,8 @@ func TestReasonOf(t *testing.T) {
 	}{
 		"none":             {nil, ""},
 		"another":          {map[string]string{"cleaner/protect": "true"}, ""},
-		"empty":            {map[string]string{"cleaner/stop": ""}, "all acting is stopped, without a reason"},
-		"blank":            {map[string]string{"cleaner/stop": " \n\t"}, "all acting is stopped, without a reason"},
+		"empty":            {map[string]string{"cleaner/stop": ""}, "all acting is stopped (no reason was given)"},
+		"blank":            {map[string]string{"cleaner/stop": " \n\t"}, "all acting is stopped (no reason was given)"},
 		"false is a value": {map[string]string{"cleaner/stop": "false"}, "all acting is stopped (false)"},
 		"a reason":         {map[string]string{"cleaner/stop": "incident 7"}, "all acting is stopped (incident 7)"},
 		"what is hostile":  {map[string]string{"cleaner/stop": "a\x1b[31m\nb\u202ec"}, "all acting is stopped (a [31m b c)"},

@@ -75,7 +75,7 @@ func For(
 	memory.GiveBack(memory.Taken() - before)
 	found := newFindings(cleaner, all, counts, options.Now)
 	if err := memory.Take(found.bytes); err != nil {
-		return nil, fmt.Errorf("the %d findings are too many: %w", len(found.found), err)
+		return nil, fmt.Errorf("not enough memory for the %d findings: %w", len(found.found), err)
 	}
 	return found, nil
 }
@@ -244,10 +244,10 @@ func (f *Findings) Lost(c stage.Candidate) string {
 	asked := f.selectors[c.Selector].Finding.Type
 	switch found := f.of(c.Object, c.Selector); {
 	case found == nil:
-		return fmt.Sprintf("when everything was read a second time, it was not %s any more", asked)
+		return fmt.Sprintf("before it acted, the run read everything again, and then the object was not %s any more", asked)
 	case len(found.Unknown) > 0:
 		return fmt.Sprintf(
-			"when everything was read a second time, it was not known any more whether it is %s: %s",
+			"before it acted, the run read everything again, and then it was not known whether it is %s: %s",
 			asked,
 			whyUnknown(found),
 		)

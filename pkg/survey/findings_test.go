@@ -35,15 +35,15 @@ func TestFound(t *testing.T) {
 		unknown, managed, lost string
 	}{
 		"unused":      {found: &finding.Finding{Reason: "unused"}, judged: true},
-		"not found":   {lost: "when everything was read a second time, it was not Unused any more"},
-		"not so sure": {found: &finding.Finding{Confidence: v1alpha1.ConfidenceWeak}, lost: "when everything was read a second time, it was not Unused any more"},
+		"not found":   {lost: "before it acted, the run read everything again, and then the object was not Unused any more"},
+		"not so sure": {found: &finding.Finding{Confidence: v1alpha1.ConfidenceWeak}, lost: "before it acted, the run read everything again, and then the object was not Unused any more"},
 		"managed":     {found: &finding.Finding{Managed: "Helm"}, judged: true, managed: "it is managed by Helm (finding.includeManaged)"},
 		"managed, and wanted": {
 			found: &finding.Finding{Managed: "Helm"}, takesManaged: true, judged: true,
 		},
 		"unknown": {
 			found: &finding.Finding{Reason: "nobody knows", Unknown: []finding.Unread{{}, {Kind: secretKind.GroupKind(), Err: boom}}}, judged: true,
-			unknown: unread, lost: "when everything was read a second time, it was not known any more whether it is Unused: " + unread,
+			unknown: unread, lost: "before it acted, the run read everything again, and then it was not known whether it is Unused: " + unread,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestCascadingLooksForUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if one, is := found(0)(pull); !is || !strings.HasPrefix(one.Reason, "only what is unused or idle uses it: ServiceAccount shop/old") {
+	if one, is := found(0)(pull); !is || !strings.HasPrefix(one.Reason, "only unused or idle objects use it: ServiceAccount shop/old") {
 		t.Errorf("it is %t found: %s", is, one.Reason)
 	}
 }

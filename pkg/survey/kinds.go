@@ -137,6 +137,6 @@ func Unserved(catalog *selector.Catalog, declared []graph.Source) (kinds []strin
 
 // UnservedWords say so of the kinds.
 func UnservedWords(kinds []string) string {
-	return "the cluster does not serve these kinds, so what is declared of them counts for nothing: " +
+	return "the cluster does not have these kinds, so the references declared for them have no effect: " +
 		strings.Join(kinds, ", ")
 }

@@ -238,7 +238,7 @@ func TestStopWhileTheServerIsAway(t *testing.T) {
 		counts[outcome.Outcome]++
 		text := map[v1alpha1.OutcomeResult]string{
 			v1alpha1.OutcomeFailed:      "it is not known whether it was deleted: ",
-			v1alpha1.OutcomeInterrupted: "the run was stopped before it came to this object: somebody pulled the plug",
+			v1alpha1.OutcomeInterrupted: "the run was stopped before it reached this object: somebody pulled the plug",
 		}[outcome.Outcome]
 		if !strings.HasPrefix(outcome.Reason, text) {
 			t.Errorf("%s is %s: %s", seen.Records[0].Intents[i].Name, outcome.Outcome, outcome.Reason)
@@ -279,9 +279,9 @@ func TestStopAfterChangesThatGotLost(t *testing.T) {
 			seen := w.check(t, "after the run")
 			for i, outcome := range seen.Records[0].Outcomes {
 				intent := seen.Records[0].Intents[i]
-				want, text := v1alpha1.OutcomeInterrupted, "the run was stopped before it came to this object: somebody pulled the plug"
+				want, text := v1alpha1.OutcomeInterrupted, "the run was stopped before it reached this object: somebody pulled the plug"
 				if _, was := sent.Load(intent.Resource + "/" + intent.Name); was {
-					want, text = v1alpha1.OutcomeFailed, "it was sent and had not taken place when the object was read again; then the run was stopped: somebody pulled the plug; "
+					want, text = v1alpha1.OutcomeFailed, "the request was sent, but the object had not changed when it was read again, and then the run was stopped: somebody pulled the plug; "
 				}
 				if outcome.Outcome != want || !strings.HasPrefix(outcome.Reason, text) {
 					t.Errorf("%s is %s: %s; want %s: %s", intent.Name, outcome.Outcome, outcome.Reason, want, text)

@@ -174,7 +174,7 @@ func name(o *unstructured.Unstructured) string {
 func (r *Record) admits(outcome journal.SavedOutcome, unclear bool) bool {
 	switch outcome.Outcome {
 	case v1alpha1.OutcomeAbandoned:
-		return unclear && strings.Contains(outcome.Reason, "it could not be found out what became of it")
+		return unclear && strings.Contains(outcome.Reason, "the operator could not find out what happened to this object")
 	case v1alpha1.OutcomeKindGone:
 		return unclear && strings.Contains(outcome.Reason, "it is not known what became of the object")
 	case v1alpha1.OutcomeFailed:

@@ -88,8 +88,8 @@ func TestCheckerSeesBrokenWorlds(t *testing.T) {
 		{"gone and told as forbidden", `I1: ConfigMap ns/gone (gone): it is gone, and the outcome in run-1 is "Failed" (forbidden)`, func(_ *World, r *Record) {
 			r.failed("forbidden")
 		}},
-		{"gone and nobody knows, without a reason", `the outcome in run-1 is "Abandoned" (it could not be found out what became of it)`, func(_ *World, r *Record) {
-			r.Outcomes[0] = journal.SavedOutcome{Outcome: v1alpha1.OutcomeAbandoned, Reason: "it could not be found out what became of it"}
+		{"gone and nobody knows, without a reason", `the outcome in run-1 is "Abandoned" (the operator could not find out what happened to this object)`, func(_ *World, r *Record) {
+			r.Outcomes[0] = journal.SavedOutcome{Outcome: v1alpha1.OutcomeAbandoned, Reason: "the operator could not find out what happened to this object"}
 		}},
 		{"gone, and the answer was kept from the operator", "", func(w *World, r *Record) {
 			r.failed("it is not known whether it was deleted")

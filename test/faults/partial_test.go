@@ -107,7 +107,7 @@ func TestPartialView(t *testing.T) {
 		}
 		status := record.Status
 		told := status.Reason == v1alpha1.ReasonViewIncomplete || status.Reason == v1alpha1.ReasonForbidden
-		if !told || !strings.HasPrefix(status.Message, "Nothing was touched, because the view was not complete: ") {
+		if !told || !strings.HasPrefix(status.Message, "Nothing was touched, because the run could not read or judge everything: ") {
 			t.Errorf("the run is %s %s: %s", status.Phase, status.Reason, status.Message)
 		}
 	}, func() { t.Logf("%d runs with a partial view", len(all)) })

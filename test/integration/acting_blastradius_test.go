@@ -43,7 +43,7 @@ func wantLimit(t *testing.T, b *bench, run *v1alpha1.CleanerRun, matched int64, 
 		return
 	}
 	wantRun(t, run, v1alpha1.ReasonLimitExceeded)
-	if want := "Nothing was touched: blast radius limit exceeded: " + text; run.Status.Message != want {
+	if want := "Nothing was touched: blast radius limit exceeded: " + text + ". "; !strings.HasPrefix(run.Status.Message, want) {
 		t.Fatalf("the message is %q, want %q", run.Status.Message, want)
 	}
 	if run.Status.Acted != 0 || run.Status.Skipped != matched {

@@ -206,7 +206,7 @@ func TestCascadeThatMayNotBeRead(t *testing.T) {
 	account := b.account(may("deployments.apps", "list", "get", "delete"), may("replicasets.apps", "list"), may("persistentvolumeclaims", "list"))
 	deployments := selecting(kind("apps", "v1", "Deployment", b.namespace))
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, deployments, account))
-	wantRun(t, run, v1alpha1.ReasonForbidden, "Nothing was touched, because the view was not complete: looking for protected objects that would be deleted with their owners: ",
+	wantRun(t, run, v1alpha1.ReasonForbidden, "Nothing was touched, because the run could not read or judge everything: looking for protected objects that would be deleted with their owners: ",
 		"listing Pod (/api/v1/namespaces/"+b.namespace+"/pods): ", `cannot list resource "pods"`, "Grant ServiceAccount "+b.namespace+"/cleaner the right: ")
 	b.wantUntouched()
 	// Orphaned dependents stay, whoever they are: nothing is looked for.

@@ -91,7 +91,7 @@ func TestDeletedPodHasItsGracePeriod(t *testing.T) {
 	pods := kind("", "v1", "Pod", b.namespace)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(pods)))
 	wantRun(t, run, v1alpha1.ReasonCompleted, "1 deleted, 1 being deleted")
-	wantOutcome(t, run, "slow", v1alpha1.OutcomeTerminating, "it has 30 s to end")
+	wantOutcome(t, run, "slow", v1alpha1.OutcomeTerminating, "its grace period is 30 s")
 }
 
 // A finalizer that holds the object: one DELETE, outcome Terminating, the finalizers are named and never stripped.

@@ -65,7 +65,7 @@ func TestDeletedNamespaceTakesAlong(t *testing.T) {
 	selector := kind("", "v1", "Namespace", "")
 	selector.LabelFilters = equal("expired", b.namespace)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(selector)))
-	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 1 object matched; 0 deleted, 1 being deleted. A Namespace takes everything along that is in it: of that there are no copies.")
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 1 object matched; 0 deleted, 1 being deleted. Everything in a Namespace is deleted with it. No copy of this is kept.")
 	var live corev1.NamespaceList
 	must(t, b.user.List(t.Context(), &live, client.MatchingLabels{"expired": b.namespace}))
 	for _, namespace := range live.Items {
@@ -85,5 +85,5 @@ func TestDeletedClaimTakesAlong(t *testing.T) {
 	must(t, b.user.Create(t.Context(), claim))
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "PersistentVolumeClaim", b.namespace))))
 	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 1 object matched; ",
-		". A PersistentVolumeClaim takes along the data of its volume (persistentVolumeReclaimPolicy: Retain leaves that): of that there are no copies.")
+		". The data of its volume is deleted with a PersistentVolumeClaim (persistentVolumeReclaimPolicy: Retain keeps it). No copy of this is kept.")
 }

@@ -51,7 +51,7 @@ func TestMergePatchOfWhichAPartIsNotKept(t *testing.T) {
 	run := b.run(b.cleaner(v1alpha1.ActionTransform, selecting(kind("", "v1", "Pod", b.namespace)), mergePatch(patch)))
 	wantRun(t, run, v1alpha1.ReasonCompleted, "1 changed")
 	wantOutcome(t, run, "old", v1alpha1.OutcomeTransformed)
-	if got, want := run.Status.Objects[0].Reason, "the API server did not keep as it was sent: status.reason"; got != want {
+	if got, want := run.Status.Objects[0].Reason, "the API server stored other values than those sent, in: status.reason"; got != want {
 		t.Fatalf("the reason is %q, want %q", got, want)
 	}
 }
@@ -141,7 +141,7 @@ func TestMergePatchThatTheServerRefuses(t *testing.T) {
 	}
 	patches := b.record(http.MethodPatch, "/old-")
 	run := b.run(b.cleaner(v1alpha1.ActionTransform, mergePatch(`{"data":{"x":true}}`)))
-	wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: the API server would refuse to change the 20 objects that match, asked for 3 of them as a dry run; correct transform or mergePatch; of ConfigMap "+b.namespace+"/old-00 it says: ")
+	wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: the API server refused the change of 3 of the 20 objects in a dry run, so none is changed. Correct transform or mergePatch. About ConfigMap "+b.namespace+"/old-00 it says: ")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 20, Matched: 20, Skipped: 20})
 	wantOutcome(t, run, "old-07", v1alpha1.OutcomeNotActed)
 	if n := len(patches()); n != 3 {

@@ -56,7 +56,7 @@ func TestSelfDestruction(t *testing.T) {
 		"in kube-system":                  {"v1", "ConfigMap", "kube-system", map[string]any{}, nil, "namespace kube-system is protected (--protected-namespaces)"},
 		"in another namespace":            {"v1", "ConfigMap", "default", map[string]any{}, nil, ""},
 		"annotated Namespace":             {"v1", "Namespace", "", map[string]any{}, protect, `it is annotated cleaner/protect: "true"`},
-		"volume with a claim":             {"v1", "PersistentVolume", "", volume(true), nil, "a PersistentVolumeClaim holds it"},
+		"volume with a claim":             {"v1", "PersistentVolume", "", volume(true), nil, "it is bound to a PersistentVolumeClaim, or reserved for one"},
 		"volume without":                  {"v1", "PersistentVolume", "", volume(false), nil, ""},
 		"webhook configuration":           {"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", map[string]any{}, nil, "no Cleaner may touch objects of kind ValidatingWebhookConfiguration: it guards the cluster's API"},
 		"mutating webhook configuration":  {"admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "", map[string]any{}, nil, "no Cleaner may touch objects of kind MutatingWebhookConfiguration: it guards the cluster's API"},

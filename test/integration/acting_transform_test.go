@@ -199,11 +199,11 @@ func TestPatchesThatAreTooLargeStopTheRun(t *testing.T) {
 		of     map[string]v1alpha1.OutcomeResult
 	}{
 		"one of two": {
-			second, "Nothing was touched, because the view was not complete: ConfigMap %s/b: transform: the patch has 2097199 bytes, and etcd holds at most 1572864 bytes of an object: change less of it",
+			second, "Nothing was touched, because the run could not read or judge everything: ConfigMap %s/b: transform: the patch has 2097199 bytes, and etcd holds at most 1572864 bytes of an object: change less of it",
 			map[string]v1alpha1.OutcomeResult{"a": v1alpha1.OutcomeNotActed, "b": v1alpha1.OutcomeNotEvaluated},
 		},
 		"too many": {
-			fmt.Sprintf(grow, 1), "Nothing was touched, because the view was not complete: the patches of the first 2 objects are too many: they take more than 1 MiB of memory: ",
+			fmt.Sprintf(grow, 1), "Nothing was touched, because the run could not read or judge everything: not enough memory for the patches of the first 2 objects: they take more than 1 MiB of memory: ",
 			map[string]v1alpha1.OutcomeResult{"a": v1alpha1.OutcomeNotActed, "b": v1alpha1.OutcomeNotActed},
 		},
 	} {
@@ -227,7 +227,7 @@ func TestPatchesThatAreTooLargeStopTheRun(t *testing.T) {
 			}
 			preview, err := b.runner.Preview(t.Context(), b.get(cleaner.Name), selector.Observer{})
 			must(t, err)
-			if preview.Incomplete == nil || !strings.Contains("Nothing was touched, because the view was not complete: "+preview.Incomplete.Error(), want) {
+			if preview.Incomplete == nil || !strings.Contains("Nothing was touched, because the run could not read or judge everything: "+preview.Incomplete.Error(), want) {
 				t.Errorf("the preview says %v", preview.Incomplete)
 			}
 		})

@@ -41,7 +41,7 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 		"that the operator may not read": {gone: true, text: "the operator cannot read CleanerApproval"},
 		"without the policy":             {open: true, text: "is not in force, so that anybody could approve"},
 		"older than the run":             {old: true, text: "is older than the run that made the plan"},
-		"older than the policy":          {away: true, text: "is not newer than the ValidatingAdmissionPolicy of approvals or its binding"},
+		"older than the policy":          {away: true, text: "is not newer than the ValidatingAdmissionPolicy that guards CleanerApprovals, or its binding"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,9 +86,9 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 				return
 			}
 			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonPlanNotApproved,
-				"The decision of alice does not count, nothing was touched", test.text)
-			l.wantEvents(v1alpha1.ReasonPlanNotApproved, "The decision of alice does not count")
-			if why := l.now.Status.FailureMessage; l.now.Status.Plan != nil || why == nil || !strings.Contains(*why, "the next run makes another plan") {
+				"Nothing was touched. The decision of alice is not valid: ", test.text)
+			l.wantEvents(v1alpha1.ReasonPlanNotApproved, "The decision of alice is not valid")
+			if why := l.now.Status.FailureMessage; l.now.Status.Plan != nil || why == nil || !strings.Contains(*why, "The next run makes a new plan") {
 				t.Errorf("the plan waits still, or it is not said what failed: %+v", l.now.Status)
 			}
 			l.requests.setMeddle(nil)
@@ -193,7 +193,7 @@ end`))
 	l.finish()
 	second := l.record(l.now.Status.LastRun.Name)
 	wantRun(t, second, v1alpha1.ReasonCompleted, "3 of 3 objects matched; 2 changed, 1 left alone.")
-	wantOutcome(t, second, "b", v1alpha1.OutcomeChanged, "what would be done to it now is not what was approved")
+	wantOutcome(t, second, "b", v1alpha1.OutcomeChanged, "what the run would do to it now is different from what was approved")
 	wantOutcome(t, second, "a", v1alpha1.OutcomeTransformed)
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-const givenUp = "The operator went away in each of 3 attempts, in which the run did not get on: "
+const givenUp = "The operator stopped 3 times during this run, and the run made no progress. "
 
 // TestRunThatNeverBeginsToActIsGivenUp: after three operators that went away while they read, the fourth touches nothing. What counts is
 // in the record.
@@ -76,7 +76,7 @@ func TestRecoveryThatDoesNotGetOnIsGivenUp(t *testing.T) {
 				l.wantNames()
 				return
 			}
-			wantRun(t, ended, c.want, givenUp, "The objects counted as Planned may have been dealt with or not.")
+			wantRun(t, ended, c.want, givenUp, "It is not known which of the objects counted as Planned were touched.")
 			if deletes(next) != 0 || next.requests.count(http.MethodGet, "-bundle-0") > 1 {
 				t.Errorf("the next operator went on: %d deletes", deletes(next))
 			}
@@ -93,5 +93,5 @@ func TestRecoveryTakesNoMoreMemoryThanARun(t *testing.T) {
 	next.runner.Check.Memory = selector.NewBudget(1 << 20)
 	record := next.goOn(l.first().Add(time.Minute))
 	wantRun(t, record, v1alpha1.ReasonFailed, "and what it was going to touch cannot be read: ",
-		"the first 2 objects that it was going to touch are too many: they take more than 1 MiB of memory", "The objects counted as Planned may have been dealt with or not.")
+		"not enough memory for the first 2 objects that it was going to touch: they take more than 1 MiB of memory", "It is not known which of the objects counted as Planned were touched.")
 }

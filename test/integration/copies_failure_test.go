@@ -95,7 +95,7 @@ func TestCopiesThatSecretsDoNotTake(t *testing.T) {
 				}
 				run := b.run(b.cleaner(v1alpha1.ActionDelete))
 				wantRun(t, run, reason, "Nothing was touched: writing down what the run intends: writing Secret projectsveltos/"+run.Name,
-					status.ErrStatus.Message, "copies are kept in Secrets of the namespace projectsveltos, where the operator needs the right and the quota to create them; rollback.storage may name another place")
+					status.ErrStatus.Message, "copies are kept in Secrets of the namespace projectsveltos, where the operator needs the right and the quota to create them; to keep copies in another place, set spec.rollback.storage")
 				s.wantNothing(run)
 			})
 		}
@@ -204,7 +204,7 @@ func TestCopiesBeyondTheirLimit(t *testing.T) {
 			b.threeParts()
 			c := b.cleaner(v1alpha1.ActionDelete, copying(storage), func(c *v1alpha1.Cleaner) { c.Spec.Rollback.MaxBytes = ptr.To[int64](900_000) })
 			run := b.run(c)
-			wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: writing down what the run intends: the copies of the 3 objects take more than 900000 bytes, compressed: set rollback.maxBytes higher (and the operator's --max-copies-bytes, which bounds it), let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back")
+			wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: writing down what the run intends: the copies of the 3 objects take more than 900000 bytes, compressed: raise rollback.maxBytes (it cannot be more than the operator's --max-copies-bytes), let the Cleaner select fewer objects, or set rollback.storage to None if you do not need to restore them")
 			s.wantNothing(run)
 		})
 	}

@@ -47,7 +47,7 @@ func TestDeadlineWhileTheRunActs(t *testing.T) {
 	record := l.records()[0]
 	wantInterrupted(t, b, &record, late)
 	wantRun(t, &record, v1alpha1.ReasonDeadlineExceeded, "The run was stopped: "+late+
-		" when the run had come to 16 of 20 objects; raise it (at most 3600), or let the Cleaner select less. 20 of 20 objects matched; 16 deleted, 4 left alone.")
+		" after 16 of 20 objects; raise it (at most 3600), or let the Cleaner select less. 20 of 20 objects matched; 16 deleted, 4 left alone.")
 	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonDeadlineExceeded, late)
 	l.at(first.Add(day)) // the next one deals with the rest
 	l.finish()
@@ -58,7 +58,7 @@ func TestDeadlineWhileTheRunActs(t *testing.T) {
 func TestDeadlineBeforeTheRunActs(t *testing.T) {
 	t.Parallel()
 	const endless = "while true do end"
-	const listing = " when the run had judged 0 objects of kind ConfigMap, and had not come to the end of the list; raise it (at most 3600), or let the Cleaner select less by namespace"
+	const listing = " after the run had judged 0 objects of kind ConfigMap, and the list was not read to its end; raise it (at most 3600), or let the Cleaner select less by namespace"
 	const later = " before anything was touched; raise it (at most 3600), or let the Cleaner select less. "
 	for name, c := range map[string]struct {
 		method, path string
@@ -167,15 +167,15 @@ func TestDeadlineUnset(t *testing.T) {
 		return nil, nil
 	})
 	record := b.run(b.cleaner(v1alpha1.ActionDelete))
-	wantRun(t, record, v1alpha1.ReasonDeadlineExceeded, "activeDeadlineSeconds (3600) passed when the run had judged 0 objects of kind ConfigMap, and had not come to the end of the list; "+
-		"let the Cleaner select less by namespace or labelFilters, or divide it into several. ")
+	wantRun(t, record, v1alpha1.ReasonDeadlineExceeded, "activeDeadlineSeconds (3600) passed after the run had judged 0 objects of kind ConfigMap, and the list was not read to its end; "+
+		"let the Cleaner select less by namespace or labelFilters, or divide it into several Cleaners. ")
 	b.wantNames("old")
 }
 
 // TestDeadlineCountsFromTheStart, whoever goes on with the run.
 func TestDeadlineCountsFromTheStart(t *testing.T) {
 	t.Parallel()
-	const after = "The operator went away while the run was acting, and the run was not resumed: " + late + "; raise it (at most 3600), or let the Cleaner select less. "
+	const after = "The operator stopped while the run was acting, and the run was not resumed: " + late + "; raise it (at most 3600), or let the Cleaner select less. "
 	t.Run("it has passed", func(t *testing.T) {
 		t.Parallel()
 		l, next := cutOffRun(t, 3, http.MethodDelete, aMinute)

@@ -146,6 +146,6 @@ func TestLostLeaseWhileClosing(t *testing.T) {
 	next.at(l.first().Add(2 * time.Minute)) // it is not tried again at once
 	next.finish()
 	record := next.records()[0]
-	wantRun(t, &record, v1alpha1.ReasonFailed, "The run touched nothing yet and had to begin anew, and the Cleaner, or whether it may act, has changed since")
+	wantRun(t, &record, v1alpha1.ReasonFailed, "Nothing was touched. The run had to start again, but meanwhile the Cleaner was changed, or acting was stopped or resumed")
 	b.wantNames("old-0", "old-1", "old-2")
 }

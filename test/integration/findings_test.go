@@ -95,7 +95,7 @@ func TestFindingIsDecidedTwice(t *testing.T) {
 	b.beforeFirst(http.MethodPost, "/secrets", func() { b.pod("web", "late") }) // the copies, with the intent
 	run := b.run(c)
 	wantRun(t, run, v1alpha1.ReasonCompleted, "2 of 2 objects matched; 1 deleted, 1 left alone.")
-	wantOutcome(t, run, "late", v1alpha1.OutcomeChanged, "when everything was read a second time, it was not Unused any more")
+	wantOutcome(t, run, "late", v1alpha1.OutcomeChanged, "before it acted, the run read everything again, and then the object was not Unused any more")
 	b.wantNames("late")
 }
 
@@ -161,7 +161,7 @@ func TestFindingThatIsUnknown(t *testing.T) {
 	})
 	run := b.run(c)
 	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 2 objects matched; 1 deleted, 1 left alone.",
-		" Left alone as Unknown, because not all could be read that may name them: 1 object; for example listing ", "is forbidden: ", "Grant ServiceAccount "+b.namespace+"/cleaner the right: ")
+		" Left alone as Unknown, because something that could use them could not be read: 1 object; for example listing ", "is forbidden: ", "Grant ServiceAccount "+b.namespace+"/cleaner the right: ")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 2, Matched: 1, Acted: 1, Skipped: 1})
 	wantOutcome(t, run, "perhaps", v1alpha1.OutcomeUnknown, "no user found in ", "; not readable: ClusterRole.rbac.authorization.k8s.io, ", " more")
 	wantOutcome(t, run, "plain", v1alpha1.OutcomeDeleted)
@@ -240,7 +240,7 @@ func TestFindingsThatAreNone(t *testing.T) {
 		want   string
 	}{
 		"not of the kind":    {v1alpha1.FindingUnhealthy, v1alpha1.ActionScan, "resourceSelectors[0].finding.type: kind ConfigMap has no finding Unhealthy; it has Cascading, "},
-		"not to be acted on": {v1alpha1.FindingCascading, v1alpha1.ActionDelete, "resourceSelectors[0].finding.type: no Cleaner may delete or change any ConfigMap because it is Cascading: "},
+		"not to be acted on": {v1alpha1.FindingCascading, v1alpha1.ActionDelete, "resourceSelectors[0].finding.type: a Cleaner with the finding Cascading may only report ConfigMap objects: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

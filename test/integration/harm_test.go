@@ -38,7 +38,7 @@ func TestPlannedDeleteIsNotTakenUpUnderDryRun(t *testing.T) {
 	if !b.exists("old") {
 		t.Fatal("the run deleted despite --dry-run")
 	}
-	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "has changed since; the next run goes by that")
+	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "the Cleaner was changed, or acting was stopped or resumed. The next run uses the new state.")
 }
 
 // Nor is one carried out whose Cleaner is a Scan by now.
@@ -137,7 +137,7 @@ func TestForeignConfigMapIsLeftAlone(t *testing.T) {
 	c = b.get(c.Name)
 	c.Spec.OccurrenceThreshold = ptr.To[int32](2)
 	must(t, b.user.Update(t.Context(), c))
-	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "it holds something else than counts", "rename the ConfigMap or the Cleaner")
+	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "the ConfigMap is not one that KubeCleaner wrote", "rename the ConfigMap or the Cleaner")
 	must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(cm), cm))
 	if len(cm.OwnerReferences) != 0 || cm.Data["values.yaml"] == "" {
 		t.Fatalf("the ConfigMap is %+v", cm)

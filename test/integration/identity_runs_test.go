@@ -30,7 +30,7 @@ func cannot(b *bench, verb, resource, where string) string {
 }
 
 const (
-	nothingRead = "Nothing was touched, because the view was not complete: "
+	nothingRead = "Nothing was touched, because the run could not read or judge everything: "
 	atTheTop    = "at the cluster scope"
 )
 

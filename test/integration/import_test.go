@@ -156,7 +156,7 @@ func TestImportOfKyvernosLabel(t *testing.T) {
 	must(t, b.user.Create(t.Context(), &c))
 	t.Cleanup(func() { _ = b.user.Delete(context.Background(), &c) })
 	b.clock.Step(2 * time.Hour)
-	wantOutcome(t, b.run(&c), "odd", v1alpha1.OutcomeUnknown, `it is unknown when its time is over: label cleanup.kyverno.io/ttl "1x" cannot be read`)
+	wantOutcome(t, b.run(&c), "odd", v1alpha1.OutcomeUnknown, `it is unknown when it expires: label cleanup.kyverno.io/ttl "1x" cannot be read`)
 	b.wantNames("later", "odd", "plain")
 }
 
@@ -180,7 +180,7 @@ func TestImportFromKubeJanitor(t *testing.T) {
 	wantCounts(t, b.run(all[0]), v1alpha1.RunCounts{Considered: 9, Matched: 1, Acted: 1})
 	b.wantNames("expires", "kept", "marked-temporary", "odd", "ours", "plain", "ttl", "ttl-later")
 	run := b.run(all[1])
-	wantOutcome(t, run, "odd", v1alpha1.OutcomeUnknown, `it is unknown when its time is over: annotation janitor/ttl "1x" cannot be read`)
+	wantOutcome(t, run, "odd", v1alpha1.OutcomeUnknown, `it is unknown when it expires: annotation janitor/ttl "1x" cannot be read`)
 	b.wantNames("kept", "marked-temporary", "odd", "ours", "plain", "ttl-later")
 }
 

@@ -134,7 +134,7 @@ func TestUnreadableEventsTouchNothing(t *testing.T) {
 				})
 			}
 			run := b.run(b.cleaner(v1alpha1.ActionDelete, withEvents, evaluate(`function evaluate() return {matching = #events == 0} end`)))
-			wantRun(t, run, test.reason, "Nothing was touched, because the view was not complete: resourceSelectors[0]: ", test.want)
+			wantRun(t, run, test.reason, "Nothing was touched, because the run could not read or judge everything: resourceSelectors[0]: ", test.want)
 			b.wantUntouched()
 		})
 	}

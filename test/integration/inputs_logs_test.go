@@ -206,7 +206,7 @@ func TestUnreadableLogsTouchNothing(t *testing.T) {
 		"a fault":       {replies(http.StatusInternalServerError, "broken"), v1alpha1.ReasonViewIncomplete, "logSource: reading the log of container app: "},
 		"unknown Pod":   {replies(http.StatusNotFound, "pod does not exist"), v1alpha1.ReasonViewIncomplete, "logSource: reading the log of container app: "},
 		"a bad answer":  {replies(http.StatusBadRequest, `container "app" in pod "bad" is not available`), v1alpha1.ReasonViewIncomplete, "is not available"},
-		"lost":          {replies(http.StatusOK, "unable to retrieve container logs for containerd://4f3c2d1e"), v1alpha1.ReasonViewIncomplete, "its node does not have it any more"},
+		"lost":          {replies(http.StatusOK, "unable to retrieve container logs for containerd://4f3c2d1e"), v1alpha1.ReasonViewIncomplete, "its node does not have this log any more"},
 		"lost, waiting": {replies(http.StatusBadRequest, `container "app" in pod "bad" is waiting to start: CrashLoopBackOff`), v1alpha1.ReasonViewIncomplete, "is waiting to start"},
 		"lost, earlier": {replies(http.StatusBadRequest, `previous terminated container "app" in pod "bad" not found`), v1alpha1.ReasonViewIncomplete, "previous terminated container"},
 		"cut":           {lines("beginning"), v1alpha1.ReasonViewIncomplete, "logSource: reading the log of container app: unexpected EOF"},
@@ -228,7 +228,7 @@ func TestUnreadableLogsTouchNothing(t *testing.T) {
 				})
 			}
 			run := k.run(k.cleaner(v1alpha1.ActionDelete, logsOf(v1alpha1.LogSource{}), evaluate(`function evaluate() return {matching = #logs < 2} end`)))
-			wantRun(t, run, test.reason, "Nothing was touched, because the view was not complete: resourceSelectors[0]: Pod "+k.namespace+"/bad (1 of 2 objects could not be judged): ", test.want)
+			wantRun(t, run, test.reason, "Nothing was touched, because the run could not read or judge everything: resourceSelectors[0]: Pod "+k.namespace+"/bad (1 of 2 objects could not be judged): ", test.want)
 			wantOutcome(t, run, "bad", v1alpha1.OutcomeNotEvaluated)
 			wantOutcome(t, run, "good", v1alpha1.OutcomeNotActed)
 			k.wantUntouched()

@@ -85,7 +85,7 @@ func TestMetricsThatCannotBeReadTouchNothing(t *testing.T) {
 	b.configMap("one")
 	matching := evaluate(`function evaluate() return {matching = metrics.q1 == nil} end`)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, p.asks("up", "canary"), matching))
-	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[0]: metricQueries[1] (q1): asking 127.0.0.1:",
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: resourceSelectors[0]: metricQueries[1] (q1): asking 127.0.0.1:",
 		"it answered 503 Service Unavailable")
 	b.wantUntouched()
 	c := b.cleaner(v1alpha1.ActionDelete, p.asks("up"), matching)

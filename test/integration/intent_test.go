@@ -161,7 +161,7 @@ func TestCopiesThatAreTooLargeStopTheRun(t *testing.T) {
 	b.configMaps(b.namespace, "old", 2)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, rollback(v1alpha1.Rollback{MaxBytes: ptr.To(int64(100))})))
 	wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: ",
-		"the copies of the 2 objects take more than 100 bytes, compressed: set rollback.maxBytes higher (and the operator's --max-copies-bytes, which bounds it), let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back")
+		"the copies of the 2 objects take more than 100 bytes, compressed: raise rollback.maxBytes (it cannot be more than the operator's --max-copies-bytes), let the Cleaner select fewer objects, or set rollback.storage to None if you do not need to restore them")
 	b.wantNames("old-0", "old-1")
 	if parts := b.parts(run); len(parts) != 0 || b.stored(run).Status.Intent != nil {
 		t.Fatalf("the run left %d Secrets behind, and says %+v", len(parts), b.stored(run).Status.Intent)

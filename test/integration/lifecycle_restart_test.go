@@ -116,14 +116,14 @@ func TestRestartWhileTheRunActed(t *testing.T) {
 	next.finish()
 	next.wantRecords(first)
 	record := next.records()[0]
-	wantRun(t, &record, v1alpha1.ReasonCompleted, "The operator went away while the run was acting, and the run was resumed. 20 of 20 objects matched; 20 deleted.")
+	wantRun(t, &record, v1alpha1.ReasonCompleted, "The operator stopped while the run was acting, and the run was resumed. 20 of 20 objects matched; 20 deleted.")
 	wantCounts(t, &record, v1alpha1.RunCounts{Considered: inHand + 4, Matched: inHand + 4, Acted: inHand + 4})
 	for name, outcome := range outcomes(&record) {
 		if outcome != v1alpha1.OutcomeDeleted {
 			t.Fatalf("%s is %s, want Deleted", name, outcome)
 		}
 	}
-	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "The operator went away")
+	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "The operator stopped")
 	b.wantNames()
 }
 

@@ -29,7 +29,7 @@ func TestSuspend(t *testing.T) {
 	l.wantNext(time.Time{})
 	l.wantRequeue(0)
 	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonSuspended,
-		"It is suspended (spec.suspend). Unsuspended: It runs every day at 03:00 UTC.")
+		"It is suspended (spec.suspend). When it is not suspended any more: It runs every day at 03:00 UTC.")
 	wantNotStalled(t, l.now)
 	l.at(first.Add(2*day + time.Hour)) // ticks pass
 	l.wantActive(time.Time{})
@@ -69,7 +69,7 @@ func TestSuspendedIsReadyWithoutItsKind(t *testing.T) {
 	}))
 	for range 2 { // the second time, nothing has changed
 		l.step()
-		wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonSuspended, "now it could not run: ", "Absent")
+		wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonSuspended, "it is suspended, and could not run if it were not: ", "Absent")
 		wantNotStalled(t, l.now)
 	}
 	l.suspend(false)
@@ -216,7 +216,7 @@ func wantInterrupted(t *testing.T, b *bench, record *v1alpha1.CleanerRun, cause 
 		want := v1alpha1.OutcomeDeleted
 		if b.exists(object.Name) {
 			want = v1alpha1.OutcomeInterrupted
-			wantTexts(t, "the reason of "+object.Name, object.Reason, "the run was stopped before it came to this object: "+cause)
+			wantTexts(t, "the reason of "+object.Name, object.Reason, "the run was stopped before it reached this object: "+cause)
 		}
 		if object.Outcome != want {
 			t.Errorf("%s is %s, want %s", object.Name, object.Outcome, want)

@@ -56,7 +56,7 @@ end`)), false, nil},
 			}
 		}},
 		"volumes": {"/persistentvolumes", b.cleaner(v1alpha1.ActionScan, selecting(volumes)), false, func(run *v1alpha1.CleanerRun) {
-			wantOutcome(t, run, pv, v1alpha1.OutcomeMatched, "protected: a PersistentVolumeClaim holds it")
+			wantOutcome(t, run, pv, v1alpha1.OutcomeMatched, "protected: it is bound to a PersistentVolumeClaim, or reserved for one")
 		}},
 		"pods": {"/pods", b.cleaner(v1alpha1.ActionScan, selecting(kind("", "v1", "Pod", b.namespace))), true, nil},
 	}

@@ -72,7 +72,7 @@ func TestAnswerToADeleteThatProvesNothing(t *testing.T) {
 		"200, empty":          {200, ``, remove, false, v1alpha1.OutcomeDeleted, ""},
 		"200, cannot be read": {200, unproved, remove, true, v1alpha1.OutcomeTerminating, "the API server accepted the delete; whether the object is gone could not be read: "},
 		"202, gone":           {202, unproved, remove, false, v1alpha1.OutcomeDeleted, ""},
-		"202, still there":    {202, unproved, nothing, false, v1alpha1.OutcomeTerminating, "the API server accepted the delete, and has not begun with it yet"},
+		"202, still there":    {202, unproved, nothing, false, v1alpha1.OutcomeTerminating, "the API server accepted the delete request, but has not started to delete the object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +129,7 @@ func TestPodThatIsBeingDeletedCanBeDeletedSooner(t *testing.T) {
 	pods.ExcludeDeleted = ptr.To(false)
 	must(t, b.user.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "hanging"}}))
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(pods)))
-	wantOutcome(t, run, "hanging", v1alpha1.OutcomeTerminating, "it was being deleted already, since 20", "it has 30 s to end")
+	wantOutcome(t, run, "hanging", v1alpha1.OutcomeTerminating, "it was being deleted already, since 20", "its grace period is 30 s")
 	if n := b.requests.count(http.MethodDelete, "/hanging"); n != 0 {
 		t.Fatalf("%d deletes, want none", n)
 	}

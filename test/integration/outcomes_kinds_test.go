@@ -125,7 +125,7 @@ func TestKindThatGoesAwayBeforeItIsActedOn(t *testing.T) {
 						"the API server does not serve Gadget of "+g.group+"/v1 any more, so it is not known what became of the object: ")
 				}
 				b.clock.SetTime(b.clock.Now().Add(time.Minute)) // kinds that were found are not asked for anew at once
-				wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[0]: kind Gadget of "+g.group+"/v1 is not served")
+				wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: resourceSelectors[0]: kind Gadget of "+g.group+"/v1 is not served")
 			})
 		}
 	}
@@ -185,7 +185,7 @@ func TestKindThatCannotBeReadWhole(t *testing.T) {
 			b.configMaps(b.namespace, "old", 3)
 			test.prepare(g)
 			run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "ConfigMap", b.namespace), kind(g.group, test.version, "Gadget", b.namespace))))
-			wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[1]: ", test.want)
+			wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: resourceSelectors[1]: ", test.want)
 			wantCounts(t, run, v1alpha1.RunCounts{Considered: 3, Matched: 3, Skipped: 3})
 			b.wantUntouched()
 			b.wantNames("old-0", "old-1", "old-2")

@@ -38,8 +38,8 @@ func TestDeniedIsAskedForLessOften(t *testing.T) {
 		}
 	}
 	spared := func(times string, until time.Time) string {
-		return "it was denied in the last " + times + " runs that asked, and is not asked for again before " + until.UTC().Format(time.RFC3339) +
-			", unless it or the Cleaner changes, or somebody asks for a run (kubectl cleaner run " + c.Name + "); the last denial was: "
+		return "the last " + times + " attempts to delete or change it were denied. Runs leave it alone until " + until.UTC().Format(time.RFC3339) +
+			", unless the object or the Cleaner changes, or you run the Cleaner: kubectl cleaner run " + c.Name + ". The last denial was: "
 	}
 	want("the first time", b.run(c), 1)
 	want("a single denial", b.run(c), 1)

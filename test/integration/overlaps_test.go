@@ -33,10 +33,10 @@ func TestOverlapInStatus(t *testing.T) {
 		got := b.reconcile(c)
 		text := "It runs every day at 03:00 UTC."
 		if other != nil {
-			text += " Mind: it can act on the same objects as Cleaner " + other.Name + "; see kubectl cleaner doctor."
+			text += " Note: it can act on the same objects as Cleaner " + other.Name + "; see kubectl cleaner doctor."
 		}
 		wantCondition(t, got, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled, text)
-		if ready := meta.FindStatusCondition(got.Status.Conditions, v1alpha1.ConditionReady); other == nil && strings.Contains(ready.Message, "Mind") {
+		if ready := meta.FindStatusCondition(got.Status.Conditions, v1alpha1.ConditionReady); other == nil && strings.Contains(ready.Message, "Note: it can act") {
 			t.Errorf("it says %q", ready.Message)
 		}
 		return got

@@ -160,7 +160,7 @@ func TestProgressCountsWhatWasJudged(t *testing.T) {
 			if record.Status.Considered == 1 {
 				judged = "1 object"
 			}
-			wantRun(t, &record, c.reason, fmt.Sprintf("The run was stopped: %s when the run had judged %s of kind ConfigMap, and had not come to the end of the list%s1 of %s matched.",
+			wantRun(t, &record, c.reason, fmt.Sprintf("The run was stopped: %s after the run had judged %s of kind ConfigMap, and the list was not read to its end%s1 of %s matched.",
 				c.by, judged, c.further, judged))
 		})
 	}

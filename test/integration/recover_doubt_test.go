@@ -70,7 +70,7 @@ func TestRecoveryDoesNotTrustWhatOthersDecide(t *testing.T) {
 		})
 		l.event(l.object("old-0"), "ConfigMap", "Used", 1)
 		record := next.goOn(l.first().Add(time.Minute))
-		wantOutcome(t, record, "old-0", v1alpha1.OutcomeChanged, "when everything was read a second time, it was not chosen any more")
+		wantOutcome(t, record, "old-0", v1alpha1.OutcomeChanged, "before it acted, the run read everything again, and then the object did not match any more")
 		wantOutcome(t, record, "old-1", v1alpha1.OutcomeDeleted, "")
 		l.wantNames("old-0")
 	})
@@ -85,7 +85,7 @@ func TestRecoveryDoesNotTrustWhatOthersDecide(t *testing.T) {
 		l.configMap("user", func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"uses": "old-0"} })
 		record := next.goOn(l.first().Add(time.Minute))
 		wantRun(t, record, v1alpha1.ReasonCompleted, "2 of 2 objects matched; 1 deleted, 1 left alone.")
-		wantOutcome(t, record, "old-0", v1alpha1.OutcomeChanged, "when everything was read a second time, it was not chosen any more")
+		wantOutcome(t, record, "old-0", v1alpha1.OutcomeChanged, "before it acted, the run read everything again, and then the object did not match any more")
 		l.wantNames("old-0", "user")
 	})
 	t.Run("namespace", func(t *testing.T) {

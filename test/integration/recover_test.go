@@ -85,7 +85,7 @@ func TestRecoveryLooksAtEachObject(t *testing.T) {
 		}
 	}
 	wantCounts(t, record, v1alpha1.RunCounts{Considered: 6, Matched: 6, Acted: 5, Skipped: 1})
-	wantRun(t, record, v1alpha1.ReasonCompleted, "The operator went away while the run was acting, and the run was resumed. 6 of 6 objects matched; 1 deleted, 1 being deleted, 3 found gone after the run was cut off, 1 left alone.")
+	wantRun(t, record, v1alpha1.ReasonCompleted, "The operator stopped while the run was acting, and the run was resumed. 6 of 6 objects matched; 1 deleted, 1 being deleted, 3 found gone after the run was cut off, 1 left alone.")
 	if record.Status.Phase != v1alpha1.RunCompleted || deletes(next) != 1 {
 		t.Fatalf("the phase is %s, after %d deletes of the next operator", record.Status.Phase, deletes(next))
 	}
@@ -106,7 +106,7 @@ func TestRecoveryDoesNotGoOn(t *testing.T) {
 	}{
 		"edited":    {change: func(l *life) { l.change(func(c *v1alpha1.Cleaner) { c.Spec.OccurrenceThreshold = ptr.To(int32(2)) }) }, want: "has changed since"},
 		"suspended": {change: func(l *life) { l.suspend(true) }, want: "the Cleaner was suspended"},
-		"late":      {change: func(*life) {}, after: day, want: "it was too late to go on: the recovery deadline was "},
+		"late":      {change: func(*life) {}, after: day, want: "it was too late: a run is resumed only until the Cleaner's next scheduled time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -221,7 +221,7 @@ func TestRecoveryWithoutTheIntent(t *testing.T) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: record.Name + "-" + record.Status.Intent.Attempt + "-bundle-0"}}
 	must(t, l.user.Delete(t.Context(), secret))
 	ended := next.goOn(l.first().Add(time.Minute))
-	wantRun(t, ended, v1alpha1.ReasonFailed, "The operator went away while the run was acting, and what it was going to touch cannot be read: ", secret.Name, "not found")
+	wantRun(t, ended, v1alpha1.ReasonFailed, "The operator stopped while the run was acting, and what it was going to touch cannot be read: ", secret.Name, "not found")
 	if acted := meta.FindStatusCondition(ended.Status.Conditions, v1alpha1.ConditionActed); acted == nil || acted.Reason != v1alpha1.ReasonOutcomesUnknown {
 		t.Errorf("condition Acted is %+v", acted)
 	}

@@ -27,7 +27,7 @@ func TestEveryPageCut(t *testing.T) {
 				if cuts < len(halves) {
 					wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 25 objects matched")
 				} else {
-					wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: ", "the response ended in the middle of the list")
+					wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: ", "the response ended in the middle of the list")
 				}
 				if !slices.Equal(*limits, halves[:min(cuts+1, len(halves))]) {
 					t.Errorf("the limits were %q", *limits)

@@ -99,7 +99,7 @@ func TestForbiddenNamesVerbAndResource(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(test.selectors...)))
-			wantRun(t, run, v1alpha1.ReasonForbidden, "Nothing was touched, because the view was not complete: ", test.want)
+			wantRun(t, run, v1alpha1.ReasonForbidden, "Nothing was touched, because the run could not read or judge everything: ", test.want)
 			wantLeftAlone(t, run)
 			b.wantUntouched()
 		})

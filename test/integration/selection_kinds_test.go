@@ -72,7 +72,7 @@ func TestUnknownKindInEachSelectorPosition(t *testing.T) {
 			c := b.cleaner(v1alpha1.ActionDelete, test.edit...)
 			wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "False", v1alpha1.ReasonUnknownKind, test.want)
 			run := b.run(c)
-			wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: ", test.want)
+			wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: ", test.want)
 			if run.Status.Acted != 0 {
 				t.Fatalf("%d objects were acted on", run.Status.Acted)
 			}

@@ -27,8 +27,8 @@ func TestTooMuchIsSelected(t *testing.T) {
 		})
 	}
 	all := b.cleaner(v1alpha1.ActionDelete, rollback(v1alpha1.Rollback{Storage: v1alpha1.StorageNone}))
-	wantRun(t, b.run(all), v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[0]: ",
-		"the first 5 objects that match are too many: they take more than 1 MiB of memory: let the Cleaner select fewer at a time, by namespace, labelFilters or conditions, or raise --max-selection-memory")
+	wantRun(t, b.run(all), v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: resourceSelectors[0]: ",
+		"not enough memory for the first 5 objects that match: they take more than 1 MiB of memory: let the Cleaner select fewer objects (with namespace, labelFilters or matchConditions), or write several Cleaners, or raise --max-selection-memory")
 	b.wantUntouched()
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan)), v1alpha1.ReasonCompleted, "5 of 5 objects matched.")
 	together := b.cleaner(v1alpha1.ActionDelete, rollback(v1alpha1.Rollback{Storage: v1alpha1.StorageNone}), aggregated(`function evaluate()
@@ -36,7 +36,7 @@ func TestTooMuchIsSelected(t *testing.T) {
 		for i, o in ipairs(resources) do chosen[i] = {resource = o} end
 		return {resources = chosen}
 	end`))
-	wantRun(t, b.run(together), v1alpha1.ReasonViewIncomplete, "aggregatedSelection: the first 5 objects that it chose are too many: they take more than 1 MiB of memory: let")
+	wantRun(t, b.run(together), v1alpha1.ReasonViewIncomplete, "aggregatedSelection: not enough memory for the first 5 objects that it chose: they take more than 1 MiB of memory: let")
 	b.wantUntouched()
 	few := b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate() return {matching = obj.metadata.name >= "large-2"} end`),
 		rollback(v1alpha1.Rollback{Storage: v1alpha1.StorageNone}))
@@ -89,5 +89,5 @@ func TestHidingSecretsTakesMemory(t *testing.T) {
 	for _, name := range []string{"bb", "cc", "dd", "ee"} {
 		create(name, 50_000)
 	}
-	wantRun(t, b.run(secrets), v1alpha1.ReasonViewIncomplete, "objects that match are too many: they take more than 1 MiB of memory")
+	wantRun(t, b.run(secrets), v1alpha1.ReasonViewIncomplete, "objects that match: they take more than 1 MiB of memory")
 }

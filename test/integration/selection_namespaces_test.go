@@ -101,7 +101,7 @@ func TestBlankNamespaceSelectorSelectsNothing(t *testing.T) {
 	b := newBench(t)
 	b.configMap("mine")
 	c := b.cleaner(v1alpha1.ActionDelete, in(b.namespace, " "))
-	wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression, "it is blank, which would select every namespace")
+	wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression, "it contains only spaces; to select every namespace, remove the field")
 	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "it is blank")
 	b.wantUntouched()
 }
@@ -176,7 +176,7 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan, both, aggregated(unusedConfigMaps))), v1alpha1.ReasonCompleted,
 		"1 of 1 object matched. resourceSelectors[1]: there is no namespace "+absent+": correct it, or remove the selector.")
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, both, aggregated(unusedConfigMaps)))
-	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[1]: there is no namespace "+absent+": correct it, or remove the selector")
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: resourceSelectors[1]: there is no namespace "+absent+": correct it, or remove the selector")
 	b.wantUntouched()
 	run = b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "ConfigMap", absent))))
 	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 0 objects matched; 0 deleted. resourceSelectors[0]: there is no namespace "+absent+": correct it, or remove the selector.")
@@ -195,7 +195,7 @@ func TestNamespaceSelectorThatMatchesNothing(t *testing.T) {
 	const words = "resourceSelectors[1].namespaceSelector matches no namespace"
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan, both, aggregated(unusedConfigMaps))), v1alpha1.ReasonCompleted, "1 of 1 object matched. "+words+".")
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, both, aggregated(unusedConfigMaps)))
-	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: "+words)
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: "+words)
 	b.wantUntouched()
 	run = b.run(b.cleaner(v1alpha1.ActionDelete, both, aggregated(`function evaluate() return {resources = {}} end`)))
 	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 1 object matched; 0 deleted. "+words+".")

@@ -165,7 +165,7 @@ func TestSchemaThatChangesWhileARunReads(t *testing.T) {
 				lost.Do(lose)
 				b.clock.SetTime(b.clock.Now().Add(3 * time.Minute))
 			}
-			wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: ", test.want)
+			wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: ", test.want)
 			must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(used), used))
 		})
 	}

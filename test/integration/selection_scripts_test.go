@@ -27,10 +27,10 @@ func TestScriptErrorOnOneOf212Objects(t *testing.T) {
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", 212)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, evaluate(failing), notifying(v1alpha1.NotificationCleanerReport)))
-	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[0]: ConfigMap "+b.namespace+"/cm-137 (1 of 212 objects could not be judged): evaluate: line 3: ")
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: resourceSelectors[0]: ConfigMap "+b.namespace+"/cm-137 (1 of 212 objects could not be judged): evaluate: line 3: ")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 212, Matched: 106, Skipped: 106, Failed: 1})
 	wantOutcome(t, run, "cm-137", v1alpha1.OutcomeNotEvaluated, "evaluate: line 3: ")
-	wantOutcome(t, run, "cm-210", v1alpha1.OutcomeNotActed, "the view of the cluster was not complete")
+	wantOutcome(t, run, "cm-210", v1alpha1.OutcomeNotActed, "the run could not read or judge everything")
 	for _, o := range b.stored(run).Status.Objects {
 		if o.Outcome == v1alpha1.OutcomeNotActed && o.Message != "number "+strings.TrimPrefix(o.Name, "cm-") {
 			t.Fatalf("the message of %s is %q", o.Name, o.Message)

@@ -67,7 +67,7 @@ func TestSkipIsForFewObjects(t *testing.T) {
 	b.configMaps(b.namespace, "cm", 20)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, failsOn(11), skips))
 	wantRun(t, run, v1alpha1.ReasonViewIncomplete,
-		"Nothing was touched, because the view was not complete: 11 of 20 objects could not be judged, which is more than onPartialView: Skip leaves alone (10 objects, or 1 % of those that one selector considered); resourceSelectors[0]: ConfigMap ")
+		"Nothing was touched, because the run could not read or judge everything: 11 of 20 objects could not be judged, which is more than onPartialView: Skip leaves alone (10 objects, or 1 % of those that one selector considered); resourceSelectors[0]: ConfigMap ")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 20, Matched: 9, Skipped: 9, Failed: 11})
 	b.wantUntouched()
 	run = b.run(b.cleaner(v1alpha1.ActionDelete, failsOn(10), skips))
@@ -179,7 +179,7 @@ func TestSkipDoesNotGoWithAnAggregatedScript(t *testing.T) {
 	}, aggregated(`function evaluate() return {resources = {}} end`), skips)
 	reason, message, err := b.runner.Check.Validate(t.Context(), c)
 	must(t, err)
-	if reason != v1alpha1.ReasonInvalidExpression || !strings.Contains(message, "onPartialView: Skip does not go with aggregatedSelection") {
+	if reason != v1alpha1.ReasonInvalidExpression || !strings.Contains(message, "onPartialView: Skip cannot be used with aggregatedSelection") {
 		t.Fatalf("%s: %s", reason, message)
 	}
 }

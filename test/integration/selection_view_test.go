@@ -82,7 +82,7 @@ func (b *bench) brokenAlways(t *testing.T, path string) {
 		return answer(r, http.StatusOK, body)
 	})
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate() return {matching = true} end`)))
-	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[0]: listing ConfigMap ("+"/api/v1"+path+"): ",
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: resourceSelectors[0]: listing ConfigMap ("+"/api/v1"+path+"): ",
 		"the response ended in the middle of the list")
 	wantLeftAlone(t, run)
 }
@@ -113,7 +113,7 @@ func (b *bench) expiredAlways(t *testing.T, path string) {
 		return answer(r, http.StatusOK, body)
 	})
 	run := b.run(b.cleaner(v1alpha1.ActionDelete))
-	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "the server could not go on with the list where it had stopped (410)")
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "the continue token of the list has expired (410)")
 	wantLeftAlone(t, run)
 	if n := b.requests.count("GET", path) - before; n != 6 {
 		t.Fatalf("%d requests, want three attempts of 2", n)
@@ -147,7 +147,7 @@ func (b *bench) twoVersions(t *testing.T, path string) {
 func wantLeftAlone(t *testing.T, run *v1alpha1.CleanerRun) {
 	t.Helper()
 	for _, o := range run.Status.Objects {
-		if o.Outcome != v1alpha1.OutcomeNotActed || o.Reason != "the view of the cluster was not complete" {
+		if o.Outcome != v1alpha1.OutcomeNotActed || o.Reason != "the run could not read or judge everything" {
 			t.Fatalf("%s is %s: %s", o.Name, o.Outcome, o.Reason)
 		}
 	}

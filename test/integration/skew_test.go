@@ -49,8 +49,8 @@ func TestWrongClockTouchesNothing(t *testing.T) {
 		reason string
 		want   string
 	}{
-		{v1alpha1.ActionDelete, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: " + yearOff},
-		{v1alpha1.ActionTransform, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: " + yearOff},
+		{v1alpha1.ActionDelete, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: " + yearOff},
+		{v1alpha1.ActionTransform, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the run could not read or judge everything: " + yearOff},
 		{v1alpha1.ActionScan, v1alpha1.ReasonCompleted, "1 of 1 object matched. Beware: " + yearOff + "."},
 	} {
 		t.Run(string(test.action), func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestClockThatIsWrongForAMomentMovesNoSchedule(t *testing.T) {
 			l.wantNext(next)
 			l.wantActive(time.Time{})
 			l.wantRequeue(15 * time.Second)
-			wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled, "nothing starts by the schedule, because the operator's clock is not the API server's")
+			wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled, "no scheduled run starts, because the clock of the operator's node differs from that of the API server")
 			l.at(now.Add(time.Second))
 			l.wantNext(next)
 			wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled, "It runs every 1h0m0s.")

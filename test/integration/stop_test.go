@@ -98,7 +98,7 @@ func TestStopEndsARunBeforeTheNextObject(t *testing.T) {
 	l.finish()
 	record := l.records()[0]
 	wantInterrupted(t, b, &record, incident)
-	wantRun(t, &record, v1alpha1.ReasonActingStopped, "The run was stopped: "+incident+". The next run after kubectl cleaner resume deals with what it did not come to. "+
+	wantRun(t, &record, v1alpha1.ReasonActingStopped, "The run was stopped: "+incident+". The next run after kubectl cleaner resume handles the rest. "+
 		"20 of 20 objects matched; 16 deleted, 4 left alone.")
 	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonActingStopped, incident)
 	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled, "All acting is stopped (incident 7): nothing is touched.")
@@ -224,7 +224,7 @@ func TestNamespaceThatDoesNotExist(t *testing.T) {
 // TestStopOfARunThatIsTakenOver: its rest is only looked at.
 func TestStopOfARunThatIsTakenOver(t *testing.T) {
 	t.Parallel()
-	const after = "The operator went away while the run was acting, and the run was not resumed: " + incident + ". "
+	const after = "The operator stopped while the run was acting, and the run was not resumed: " + incident + ". "
 	t.Run("before", func(t *testing.T) {
 		t.Parallel()
 		l, next := cutOffRun(t, 3, http.MethodDelete)
@@ -283,7 +283,7 @@ func TestOverlaysLetTheOperatorSeeAStop(t *testing.T) {
 			s.sees("")
 			must(t, s.off.Confirm(t.Context()))
 			s.annotate("")
-			s.sees("all acting is stopped, without a reason")
+			s.sees("all acting is stopped (no reason was given)")
 		})
 	}
 }

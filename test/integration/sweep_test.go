@@ -52,7 +52,7 @@ func TestCopiesOutliveTheirCleaner(t *testing.T) {
 	}
 	b.clock.SetTime(b.clock.Now().Add(2 * time.Minute))
 	b.sweep(1 << 40)
-	if dropped := b.stored(run).Status.Copies.Dropped; dropped != "they were kept until "+run.Status.Copies.ExpirationTime.UTC().Format(time.RFC3339) {
+	if dropped := b.stored(run).Status.Copies.Dropped; dropped != "their retention time ended at "+run.Status.Copies.ExpirationTime.UTC().Format(time.RFC3339) {
 		t.Fatalf("the record says %q", dropped)
 	}
 	if parts := b.parts(run); len(parts) > 0 {
@@ -143,8 +143,8 @@ func TestOldestCopiesMakeRoom(t *testing.T) {
 		perCleaner, all, cleaners int
 		why                       string
 	}{
-		"of one Cleaner": {3, 100, 1, "3 younger runs of the Cleaner keep copies, and no more may"},
-		"of all":         {100, 3, 2, "3 younger runs of all Cleaners keep copies, and no more may"},
+		"of one Cleaner": {3, 100, 1, "3 newer runs of the Cleaner keep copies, which is the limit"},
+		"of all":         {100, 3, 2, "3 newer runs of all Cleaners keep copies, which is the limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -30,7 +30,7 @@ func TestLargePatchesDoNotFillTheMemory(t *testing.T) {
 		want      string
 	}{
 		"too-large": {8, "/victim-000: transform: the patch has 8388698 bytes, and etcd holds at most 1572864 bytes of an object: change less of it"},
-		"too-many":  {1, "objects are too many: they take more than 32 MiB of memory"},
+		"too-many":  {1, "objects: they take more than 32 MiB of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := startManager(t, "--max-selection-memory=32Mi")

@@ -79,7 +79,7 @@ func TestStopUnderAManager(t *testing.T) {
 	must(t, annotate(t.Context(), "null"))
 	says("it goes on", "", "0")
 	must(t, annotate(t.Context(), `""`))
-	says("acting is stopped again", "all acting is stopped, without a reason", "1")
+	says("acting is stopped again", "all acting is stopped (no reason was given)", "1")
 	if left := len(configMaps(t, c, name)); left < 3 {
 		t.Fatalf("%d of 3 objects are left", left)
 	}

@@ -40,7 +40,7 @@ func TestRunThatEndedWithoutItsOutcomes(t *testing.T) {
 		t.Errorf("there are %d items, want 2", len(plan.Items))
 	}
 	wantItem(t, plan, "deleted", restore.Restored, "")
-	wantItem(t, plan, "unlisted", restore.Left, "the outcome of the run is not known, so it may not have touched it; ask for it by name (--only) to bring it back all the same")
+	wantItem(t, plan, "unlisted", restore.Left, "the outcome of the run is not known, so it may not have touched it; to restore it anyway, name it with --only")
 	only := func(name string) restore.Options {
 		return restore.Options{Only: func(o object.Object) bool { return o.Name == name }}
 	}

@@ -145,7 +145,7 @@ func TestNamespaceWithContent(t *testing.T) {
 	must(t, b.raw.Delete().AbsPath(shop.Path()).Do(t.Context()).Error())
 	b.gone(object.Object{Kind: shop.Kind, Name: shop.Name, UID: types.UID(at(b.get(shop), "metadata", "uid").(string))})
 	plan = b.restore(record, restore.Options{Only: func(o object.Object) bool { return o.Name == "settings" }})
-	wantItem(t, plan, "settings", restore.Failed, "namespace "+shop.Name+" is not there, or is ending: create it first, or wait for its end and create it then")
+	wantItem(t, plan, "settings", restore.Failed, "namespace "+shop.Name+" does not exist, or is being deleted: create it, after the deletion has finished")
 }
 
 // Rule 7: what is there and differs is not overwritten without force; with it, it is still that very object.
@@ -190,7 +190,7 @@ func TestStatusAndFinalizersOnRequest(t *testing.T) {
 			record := b.deleted([]schema.GroupVersionKind{gadgets.GroupVersionKind}, gadget)
 
 			plan := b.restore(record, restore.Options{})
-			wantItem(t, plan, gadget.Name, restore.Failed, "it is still ending, held by the finalizers example.com/hold; try again when it is gone")
+			wantItem(t, plan, gadget.Name, restore.Failed, "it is still being deleted, held by the finalizers example.com/hold; try again when it is gone")
 			b.patch(gadget, `{"metadata":{"finalizers":null}}`)
 			b.gone(gadget)
 

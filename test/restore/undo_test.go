@@ -93,7 +93,7 @@ func TestUndoBesideEdits(t *testing.T) {
 	b.patch(widget, `{"metadata":{"annotations":{"mine":"1"}},"spec":{"other":"edited","nested":{"a":{"b":[1]}},"map":{"mine":true}}}`)
 	edited := b.get(widget)
 	plan := b.restore(record, restore.Options{})
-	note := "metadata.annotations was not there before, and stays because of what else is in it by now: mine"
+	note := "metadata.annotations did not exist before the run, and stays, because it now also has: mine"
 	wantItem(t, plan, "widget", restore.ChangedSince, "it was edited since at spec.nested.a; with --force that is overwritten")
 	if now := b.get(widget); at(now, "metadata", "resourceVersion") != at(edited, "metadata", "resourceVersion") {
 		t.Fatal("it was touched")
@@ -150,5 +150,5 @@ func TestUndoOfWhatIsGone(t *testing.T) {
 	must(t, b.raw.Delete().AbsPath(widget.Path()).Do(t.Context()).Error())
 	wantItem(t, b.restore(record, restore.Options{Force: true}), "widget", restore.Left, "somebody deleted it after the run had changed it")
 	b.widget()
-	wantItem(t, b.restore(record, restore.Options{}), "widget", restore.ChangedSince, "it was created again since; with --force its fields are put back all the same")
+	wantItem(t, b.restore(record, restore.Options{}), "widget", restore.ChangedSince, "another object with this name was created since; --force restores the fields in that object")
 }

@@ -31,7 +31,7 @@ func TestVersionThatShowsLess(t *testing.T) {
 		"spec": map[string]any{"a": "a", "b": "production data"},
 	})
 	record := b.run(b.cleaner(v1alpha1.ActionDelete, []schema.GroupVersionKind{kind("v1").GroupVersionKind}))
-	const want = "Double is stored as v2 of versions.example.com, which has spec.b; v1 does not show it, and nothing converts between them: write version: v2 into the selector"
+	const want = "the API server stores Double objects in version v2 of versions.example.com. That version has the field spec.b, and version v1 does not; without a conversion webhook, the field cannot be seen there. Set version: v2 in the selector"
 	if record.Status.Reason != v1alpha1.ReasonViewIncomplete || !strings.Contains(record.Status.Message, want) {
 		t.Errorf("it ended with %s: %s", record.Status.Reason, record.Status.Message)
 	}

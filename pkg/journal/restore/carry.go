@@ -53,7 +53,7 @@ func (r *Restorer) Carry(ctx context.Context, p *Plan, progress Progress) {
 	}
 	for _, item := range p.Items {
 		if item.Result == Planned {
-			item.Result, item.Reason = Interrupted, "the restore was stopped before it came to this object"
+			item.Result, item.Reason = Interrupted, "the restore was stopped before it reached this object"
 		}
 	}
 }
@@ -99,10 +99,10 @@ func (r *Restorer) carry(ctx context.Context, p *Plan, item *Item, progress Prog
 func (r *Restorer) await(ctx context.Context, p *Plan, item *Item, progress Progress) error {
 	switch {
 	case item.Kind.GroupKind() == (schema.GroupKind{Kind: "Namespace"}) && item.live != nil && item.Step == StepCreate:
-		progress.Waiting(item.String() + " to end")
+		progress.Waiting("the deletion of " + item.String())
 		return r.until(
 			ctx,
-			item.String()+" is still ending; try again when it is gone",
+			item.String()+" is still being deleted; try again when it is gone",
 			func(ctx context.Context) (bool, error) {
 				live, err := r.live(ctx, item.Kind, "", item.Name)
 				return err == nil && live == nil, err

@@ -114,7 +114,7 @@ func decide(c *journal.Copy, f facts, options Options) plan {
 // untouched says why an object is left as it is, because the run did not touch it, or may not have. Empty when it did,
 // or when it is asked for by name.
 func untouched(f facts) string {
-	const byName = "; ask for it by name (--only) to bring it back all the same"
+	const byName = "; to restore it anyway, name it with --only"
 	doubtful := slices.Contains(uncertain, f.outcome)
 	switch {
 	case slices.Contains(touched, f.outcome):
@@ -139,7 +139,7 @@ func bringBack(copied object.Object, before map[string]any, f facts, options Opt
 		body, notes := desired(copied.Kind.GroupKind(), before, f, options)
 		return plan{step: StepCreate, result: Planned, notes: notes, body: body}
 	case live.Deleting:
-		return leave(Failed, "it is still ending%s; try again when it is gone", heldBy(*live))
+		return leave(Failed, "it is still being deleted%s; try again when it is gone", heldBy(*live))
 	case live.UID == copied.UID && !known:
 		return leave(Left, "it is still there: the run did not delete it")
 	}

@@ -67,25 +67,25 @@ func TestDecide(t *testing.T) {
 		"found gone, and replaced":       {copied, "", another, facts{outcome: "FoundGone"}, Options{}, "", Exists, exists, ""},
 		"outcome unknown, and gone":      {copied, "", "", facts{}, Options{}, StepCreate, Planned, "", body},
 		"outcome unknown, still there":   {copied, "", still, facts{}, Options{}, "", Left, "it is still there: the run did not delete it", ""},
-		"not known, and gone":            {copied, "", "", facts{outcome: unknown}, Options{}, "", Left, "the outcome of the run is not known, so it may not have touched it; ask for it by name (--only) to bring it back all the same", ""},
+		"not known, and gone":            {copied, "", "", facts{outcome: unknown}, Options{}, "", Left, "the outcome of the run is not known, so it may not have touched it; to restore it anyway, name it with --only", ""},
 		"not known, and asked for":       {copied, "", "", facts{outcome: unknown, named: true}, Options{}, StepCreate, Planned, "", body},
-		"failed":                         {copied, "", "", facts{outcome: "Failed"}, Options{}, "", Left, "the outcome of the run is Failed, so it most probably did not touch it; ask for it by name (--only) to bring it back all the same", ""},
+		"failed":                         {copied, "", "", facts{outcome: "Failed"}, Options{}, "", Left, "the outcome of the run is Failed, so it most probably did not touch it; to restore it anyway, name it with --only", ""},
 		"failed, and asked for":          {copied, "", "", facts{outcome: "Failed", named: true}, Options{}, StepCreate, Planned, "", body},
 		"abandoned, asked for, is there": {copied, "", still, facts{outcome: "Abandoned", named: true}, Options{}, "", Left, "it is still there: the run did not delete it", ""},
-		"somebody else's deed":           {copied, "", "", facts{outcome: "Gone"}, Options{}, "", Left, "somebody else deleted it before the run came to it; ask for it by name (--only) to bring it back all the same", ""},
+		"somebody else's deed":           {copied, "", "", facts{outcome: "Gone"}, Options{}, "", Left, "somebody else deleted it before the run came to it; to restore it anyway, name it with --only", ""},
 		"protected, and asked for":       {copied, "", "", facts{outcome: "Protected", named: true}, Options{Force: true}, "", Left, "the run did not touch it: the outcome is Protected", ""},
 		"no copy":                        {"", "", "", facts{outcome: "Deleted"}, Options{}, "", Left, "no copy was kept of it", ""},
 		"present and equal":              {copied, "", equals, facts{outcome: "Deleted"}, Options{}, "", Already, "", ""},
 		"equal, and not marked":          {copied, "", strings.Replace(equals, `,"annotations":{"apps.projectsveltos.io/restored-from":"run"}`, "", 1), facts{outcome: "Deleted"}, Options{}, "", Already, "it is as its copy is, but no restore made it: nothing keeps its Cleaner from deleting it again", ""},
 		"present and different":          {copied, "", another, facts{outcome: "Deleted"}, Options{}, "", Exists, exists, ""},
 		"present, different, force":      {copied, "", another, facts{outcome: "Deleted"}, Options{Force: true}, StepOverwrite, Planned, "", over},
-		"ending":                         {copied, "", ending, facts{outcome: "Terminating"}, Options{Force: true}, "", Failed, "it is still ending, held by the finalizers example.com/f; try again when it is gone", ""},
+		"ending":                         {copied, "", ending, facts{outcome: "Terminating"}, Options{Force: true}, "", Failed, "it is still being deleted, held by the finalizers example.com/f; try again when it is gone", ""},
 		"ending with its namespace":      {copied, "", ending, facts{outcome: "Terminating", returns: true}, Options{}, StepCreate, Planned, "", body},
 		"changed":                        {copied, `{"data":{"k":"w"}}`, `{"metadata":{"name":"a","namespace":"n","uid":"1","resourceVersion":"8"},"data":{"k":"w"}}`, facts{outcome: "Transformed"}, Options{}, StepPutBack, Planned, "", `{"data":{"k":"v"},"metadata":{"resourceVersion":"8","annotations":{"apps.projectsveltos.io/restored-from":"run"}}}`},
 		"changed and put back":           {copied, `{"data":{"k":"w"}}`, still, facts{outcome: "Transformed"}, Options{}, "", Already, "", ""},
 		"changed and edited":             {copied, `{"data":{"k":"w"}}`, `{"metadata":{"name":"a","namespace":"n","uid":"1","resourceVersion":"8"},"data":{"k":"x"}}`, facts{outcome: "Transformed"}, Options{}, "", ChangedSince, "it was edited since at data.k; with --force that is overwritten", ""},
 		"changed and gone":               {copied, `{"data":{"k":"w"}}`, "", facts{outcome: "Transformed"}, Options{}, "", Left, "somebody deleted it after the run had changed it", ""},
-		"changed and replaced":           {copied, `{"data":{"k":"w"}}`, another, facts{outcome: "Transformed"}, Options{}, "", ChangedSince, "it was created again since; with --force its fields are put back all the same", ""},
+		"changed and replaced":           {copied, `{"data":{"k":"w"}}`, another, facts{outcome: "Transformed"}, Options{}, "", ChangedSince, "another object with this name was created since; --force restores the fields in that object", ""},
 		"changed and ending":             {copied, `{"data":{"k":"w"}}`, ending, facts{outcome: "Transformed"}, Options{Force: true}, "", Left, "it is being deleted, held by the finalizers example.com/f", ""},
 	}
 	for name, test := range tests {
@@ -115,7 +115,7 @@ func TestDecide(t *testing.T) {
 
 // A copy that cannot be read is a failure only where the copy is needed.
 func TestUnreadableCopy(t *testing.T) {
-	const byName = "; ask for it by name (--only) to bring it back all the same"
+	const byName = "; to restore it anyway, name it with --only"
 	tests := map[string]struct {
 		facts  facts
 		result Result

@@ -230,7 +230,7 @@ func (r *Restorer) try(ctx context.Context, p *Plan, item *Item) {
 		err = wouldUndo(item, answer)
 	case isNamespaceMissing(err, item.Namespace) && !p.comesFirst(item, err):
 		err = fmt.Errorf(
-			"namespace %s is not there, or is ending: create it first, or wait for its end and create it then",
+			"namespace %s does not exist, or is being deleted: create it, after the deletion has finished",
 			item.Namespace,
 		)
 	case err == nil, p.comesFirst(item, err), item.waitsForEnd():
@@ -257,5 +257,5 @@ func wouldUndo(item *Item, answer []byte) error {
 	if len(left) == 0 {
 		return nil
 	}
-	return errors.New("the API server would not put back " + strings.Join(left, ", "))
+	return errors.New("the API server would not restore " + strings.Join(left, ", "))
 }

@@ -23,7 +23,7 @@ func undo(c *journal.Copy, before map[string]any, f facts, options Options) plan
 	case live.Deleting:
 		return leave(Left, "it is being deleted%s", heldBy(*live))
 	case live.UID != c.UID && !options.Force:
-		return leave(ChangedSince, "it was created again since; with --force its fields are put back all the same")
+		return leave(ChangedSince, "another object with this name was created since; --force restores the fields in that object")
 	}
 	now, err := f.live.Value()
 	if err != nil {
@@ -118,7 +118,7 @@ func (w *threeWay) below(back map[string]any, key string, made bool, now, inner 
 	w.notes = append(
 		w.notes,
 		fmt.Sprintf(
-			"%s was not there before, and stays because of what else is in it by now: %s",
+			"%s did not exist before the run, and stays, because it now also has: %s",
 			strings.Join(path, "."),
 			strings.Join(rest, ", "),
 		),

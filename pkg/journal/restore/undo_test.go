@@ -49,7 +49,7 @@ func TestWalk(t *testing.T) {
 		"put back already":                   {`{"a":1}`, `{"a":2}`, `{"a":1}`, "", false, `{}`, nil, nil},
 		"put back in part":                   {`{"a":1,"b":1}`, `{"a":2,"b":2}`, `{"a":1,"b":2}`, "", false, `{"b":1}`, nil, nil},
 		"a new map goes as a whole":          {`{}`, `{"m":{"a":1,"n":{"b":[]}}}`, `{"m":{"a":1,"n":{"b":[]}}}`, "", false, `{"m":null}`, nil, nil},
-		"a new map in which others wrote":    {`{}`, `{"m":{"a":1}}`, `{"m":{"a":1,"mine":2}}`, "", false, `{"m":{"a":null}}`, nil, []string{"m was not there before, and stays because of what else is in it by now: mine"}},
+		"a new map in which others wrote":    {`{}`, `{"m":{"a":1}}`, `{"m":{"a":1,"mine":2}}`, "", false, `{"m":{"a":null}}`, nil, []string{"m did not exist before the run, and stays, because it now also has: mine"}},
 		"a new map that is put back":         {`{}`, `{"m":{"a":1}}`, `{"m":{"mine":2}}`, "", false, `{}`, nil, nil},
 		"what the server makes of it":        {`{"cpu":"1"}`, `{"cpu":"0.5"}`, `{"cpu":"500m"}`, `{"cpu":"500m"}`, false, `{"cpu":"1"}`, nil, nil},
 		"what the server would set again":    {`{"l":[]}`, `{"l":[{"a":1}]}`, `{"l":[{"a":1,"mine":2}]}`, `{"l":[{"a":1}]}`, false, `{}`, []string{"l"}, nil},
@@ -118,7 +118,7 @@ func TestWouldUndoStringData(t *testing.T) {
 	if err := wouldUndo(item, []byte(before)); err != nil {
 		t.Error(err)
 	}
-	if err := wouldUndo(item, []byte(strings.Replace(before, "b2xk", "bmV3", 1))); err == nil || err.Error() != "the API server would not put back data.k" {
+	if err := wouldUndo(item, []byte(strings.Replace(before, "b2xk", "bmV3", 1))); err == nil || err.Error() != "the API server would not restore data.k" {
 		t.Errorf("%v", err)
 	}
 }
