@@ -44,7 +44,7 @@ func (s *site) end(run *v1alpha1.CleanerRun, reason, message, carriedOutBy strin
 	must(s.T, s.Status().Update(s.Context(), run))
 }
 
-const planShown = "plan of run unused-NS-SECONDS of cleaner unused-NS: delete 2 objects (5Gi of volumes), until 2026-11-22T04:00:00Z\n\n" +
+const planShown = "plan of run unused-NS-SECONDS of cleaner unused-NS: delete 2 objects (5Gi of volumes). It can be approved until 2026-11-22T04:00:00Z\n\n" +
 	"NAMESPACE   KIND   NAME   WHY\nNS   ConfigMap   a   unused for 30 days\nNS   ConfigMap   b   -\n"
 
 const leftAlone = "note: 1 more object would be left alone: kubectl cleaner runs unused-NS-SECONDS\n"
@@ -54,7 +54,7 @@ func TestApprove(t *testing.T) {
 	c := s.cleaner()
 	run := s.planned(c)
 	shown := strings.Replace(planShown, "2026-11-22T04:00:00Z", nominal.Add(time.Hour).UTC().Format(time.RFC3339), 1)
-	asked := leftAlone + "\nApprove this plan as admin: a run deletes those of the 2 objects that still match.\nGo on? [y/N] "
+	asked := leftAlone + "\nApprove this plan, in the name of admin. A run then deletes those of the 2 objects that still match.\nGo on? [y/N] "
 	approval := &v1alpha1.CleanerApproval{ObjectMeta: metav1.ObjectMeta{Name: run.Name}}
 	there := func() bool {
 		err := s.Get(t.Context(), client.ObjectKeyFromObject(approval), approval)
@@ -93,11 +93,11 @@ func TestDecisionThatDoesNotCount(t *testing.T) {
 	shown := strings.Replace(planShown, "2026-11-22T04:00:00Z", nominal.Add(time.Hour).UTC().Format(time.RFC3339), 1)
 	refuses := meanwhile(func(waited int) {
 		if waited == 2 {
-			s.end(run, v1alpha1.ReasonPlanNotApproved, "The decision of admin does not count.", "")
+			s.end(run, v1alpha1.ReasonPlanNotApproved, "The decision of admin is not valid.", "")
 		}
 	})
 	s.wants(s.call(t.Context(), refuses, "reject", run.Name, "--yes"), codes.ExitError, shown, leftAlone+
-		"you rejected the plan of run unused-NS-SECONDS\nerror: The decision of admin does not count.\n"+
+		"you rejected the plan of run unused-NS-SECONDS\nerror: The decision of admin is not valid.\n"+
 		"hint: kubectl cleaner doctor looks whether approvals are guarded   [E-APR-003]\n")
 }
 
@@ -111,7 +111,7 @@ func TestReject(t *testing.T) {
 
 	// Nobody takes it up: that is no error, and the status may say why.
 	s.wants(s.call(t.Context(), meanwhile(nothing), "reject", run.Name, "--yes"), codes.ExitDone, shown, leftAlone+
-		"you rejected the plan of run unused-NS-SECONDS\nnote: the operator has not taken it up yet; does it run?\n")
+		"you rejected the plan of run unused-NS-SECONDS\nnote: the operator has not seen it yet; is it running?\n")
 	s.wants(s.call(t.Context(), nil, "approve", run.Name, "--yes"), codes.ExitError, shown, leftAlone+
 		"error: admin has rejected the plan of run unused-NS-SECONDS already\nhint: what became of it: kubectl cleaner runs unused-NS   [E-APR-001]\n")
 	s.wants(s.call(t.Context(), nil, "approve"), codes.ExitUsage, "", "error: kubectl cleaner approve: needs the name of one run or of its Cleaner, and was given 0; kubectl cleaner runs --waiting lists the runs\n"+

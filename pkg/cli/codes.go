@@ -73,8 +73,8 @@ func codesText(rows [][2]string) string {
 	}
 	text.WriteString(
 		"\n\nThe process exits with 0 when all is well, 1 after an error, 2 after wrong usage, 3 when something was found and\n" +
-			"--fail-on-findings was given, 4 when something could not be read, judged or changed, and 130 when it was\n" +
-			"interrupted.",
+			"--fail-on-findings was given, 4 when something could not be read, judged, changed, carried over (import) or\n" +
+			"delivered (notify test) or when doctor found a WARN or an UNKNOWN and no FAIL, and 130 when it was interrupted.",
 	)
 	return text.String()
 }

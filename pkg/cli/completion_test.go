@@ -37,7 +37,7 @@ func TestFlagsComplete(t *testing.T) {
 				return
 			}
 			if flag.Name == "namespace" && cmd.Flag("kubeconfig") == nil {
-				return // init asks no cluster
+				return // init does not use a cluster
 			}
 			if _, completes := cmd.GetFlagCompletionFunc(flag.Name); completes {
 				return

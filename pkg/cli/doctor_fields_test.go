@@ -58,7 +58,7 @@ func TestStopWhileFieldsAreDropped(t *testing.T) {
 		t.Errorf("exit %d:\n%s", got.code, got.errOut)
 	}
 	got = c.call(t.Context(), nil, "resume", "-n", c.namespace)
-	if got.code != codes.ExitDone || !strings.Contains(got.errOut, "no run begins now; this says what to do: kubectl cleaner doctor") {
+	if got.code != codes.ExitDone || !strings.Contains(got.errOut, "no run begins now. To see what to do: kubectl cleaner doctor") {
 		t.Errorf("exit %d:\n%s", got.code, got.errOut)
 	}
 }
@@ -71,7 +71,7 @@ func TestPreviewOfAFileWhileFieldsAreDropped(t *testing.T) {
 	})()()
 	path := cleanerFile(t, t.TempDir(), "maps", `{group: "", version: v1, kind: ConfigMap, namespace: `+c.namespace+`}`, "  action: Scan\n")
 	got := c.call(t.Context(), nil, "preview", "-f", path)
-	if !strings.Contains(got.errOut, "hint: do not apply it now; this says what to do first: kubectl cleaner doctor") {
+	if !strings.Contains(got.errOut, "hint: do not apply it now. To see what to do first: kubectl cleaner doctor") {
 		t.Errorf("exit %d:\n%s", got.code, got.errOut)
 	}
 }

@@ -122,7 +122,7 @@ func (c *clinic) brokenOperators() []injury {
 			must(c.T, c.Status().Update(c.Context(), c.deployment))
 			return func() { c.available(1); well() }
 		}, "WARN leader: Lease/" + c.namespace, "the operator has just started, and takes over from pod-1", codes.ExitPartial, nil},
-		{"nobody leads", lease(func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = ptr.To("") }), "FAIL leader", "nobody leads", codes.ExitError, nil},
+		{"nobody leads", lease(func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = ptr.To("") }), "FAIL leader", "there is no leader", codes.ExitError, nil},
 		{"the operator's clock", lease(func(l *coordinationv1.Lease) {
 			l.Spec.RenewTime = ptr.To(metav1.NewMicroTime(time.Now().Add(10 * time.Minute)))
 		}), "FAIL clock", "ahead of that of the API server", codes.ExitError, nil},

@@ -38,7 +38,7 @@ func TestImportOfEmptyParts(t *testing.T) {
 	const (
 		maps  = "  match: {any: [{resources: {kinds: [ConfigMap]}}]}\n"
 		both  = "ConfigMap/ns/a ConfigMap/ns/b"
-		empty = "spec.exclude: names nothing in any or all, and Kyverno takes that for everything: the policy deletes nothing, so no Cleaner was written"
+		empty = "spec.exclude: is empty, and Kyverno then excludes everything: the policy deletes nothing, so no Cleaner was written"
 	)
 	for policy, test := range map[string]struct{ selected, says string }{
 		maps + "  exclude: {}\n":                                                  {"none", empty},

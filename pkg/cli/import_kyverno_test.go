@@ -65,7 +65,7 @@ func TestImportOfTextsThatAreLists(t *testing.T) {
 	t.Parallel()
 	for operator, value := range map[string]string{"AnyNotIn": "10-20", "AllNotIn": "'5'", "NotIn": "x", "AnyIn": `'["a"]'`} {
 		got := call(t.Context(), t, fmt.Sprintf(conditionPolicy, "spec.f", operator, value), nil, "import", "kyverno", "-")
-		want := fmt.Sprintf("%s is not known with the text %q: write a list", operator, strings.Trim(value, "'"))
+		want := fmt.Sprintf("import does not support %s with the text %q: write a list", operator, strings.Trim(value, "'"))
 		if got.code != codes.ExitPartial || !strings.Contains(got.errOut, want) || !strings.Contains(got.out, `expression: "false"`) {
 			t.Errorf("%s: exit %d, want %q:\n%s%s", operator, got.code, want, got.out, got.errOut)
 		}

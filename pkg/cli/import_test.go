@@ -100,7 +100,7 @@ func TestImportSaysWhatLintRefuses(t *testing.T) {
 		},
 		"a mistyped field": {
 			"kyverno", policy("Pod", "conditionz: {all: [{key: '{{ target.metadata.name }}', operator: Equals, value: b}]}"), true,
-			`spec.conditionz: is not known here, and may narrow the policy; did you mean "conditions"?`,
+			`spec.conditionz: is not known to import, and may narrow the policy; did you mean "conditions"?`,
 		},
 	} {
 		got := call(t.Context(), t, test.text, nil, "import", test.tool, "-", "--keep-action")
@@ -224,13 +224,13 @@ func TestImportOfMistakes(t *testing.T) {
 		},
 		"a mistyped field": {
 			"kyverno", filled("shop", "{any: [{resources: {kinds: [Pod], nmes: [a]}}]}"),
-			`standard input:6: warning: a: spec.match.any[0].resources.nmes: is not known here, and may narrow the policy; did you mean "names"?   [W-IMP-001]` + "\n" +
+			`standard input:6: warning: a: spec.match.any[0].resources.nmes: is not known to import, and may narrow the policy; did you mean "names"?   [W-IMP-001]` + "\n" +
 				`  hint: the Cleaner selects nothing until you replace its condition "not-carried-over-1" with one in CEL` + "\n",
 		},
 		"a newer field of a DeletingPolicy": {
 			"kyverno", "apiVersion: policies.kyverno.io/v1\nkind: DeletingPolicy\nmetadata: {name: a}\nspec:\n  schedule: 0 3 * * *\n  onlyOnSundays: true\n" +
 				"  matchConstraints: {matchPolicy: Exact, resourceRules: [{apiGroups: [''], apiVersions: [v1], resources: [pods], scope: Namespaced, operations: ['*']}]}\n",
-			"standard input:6: warning: a: spec.onlyOnSundays: is not known here, and may narrow the policy   [W-IMP-001]\n" +
+			"standard input:6: warning: a: spec.onlyOnSundays: is not known to import, and may narrow the policy   [W-IMP-001]\n" +
 				`  hint: the Cleaner selects nothing until you replace its condition "not-carried-over-1" with one in CEL` + "\n",
 		},
 		"a rule": {
@@ -279,7 +279,7 @@ func TestImportTellsDifferences(t *testing.T) {
 	}
 	const (
 		reports   = "acts at once; these Cleaners only report: when their reports are right, import again with --keep-action"
-		beside    = "note: Kyverno goes on beside these Cleaners: delete the policies, or stop its cleanup controller, when you apply them   [N-IMP-001]\n"
+		beside    = "note: Kyverno continues to run next to these Cleaners: delete the policies, or stop its cleanup controller, when you apply them   [N-IMP-001]\n"
 		copies    = "keeps a copy of what it deletes or changes for 7 days (kubectl cleaner restore)   [N-IMP-001]\n"
 		changed   = "an object that changed after it was found is judged again before it is deleted"
 		protected = "protected objects are left alone"

@@ -124,7 +124,7 @@ func TestLintInput(t *testing.T) {
 	}{
 		{name: "standard input", path: "-", stdin: goodCleaner, wantOut: "Cleaner good (standard input:2), action Scan", wantErr: "1 Cleaner in 1 file: no problems"},
 		{
-			name: "fields that only a cluster knows", path: "-", wantOut: "Cleaner good", wantErr: "\nnote: whether the fields in matchConditions exist is not known of all kinds: ",
+			name: "fields that only a cluster knows", path: "-", wantOut: "Cleaner good", wantErr: "\nnote: for some kinds, the fields in matchConditions were not checked. ",
 			stdin: strings.Replace(goodCleaner, `{group: "", version: v1, kind: Pod}`, `{group: example.com, version: v1, kind: Shop, matchConditions: [{name: a, expression: "object.spec.nod == ''"}]}`, 1),
 		},
 		{

@@ -229,8 +229,8 @@ func TestPreviewForbidden(t *testing.T) {
 			"\nhint: the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER   [E-CLU-003]\n")
 	s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes", "--as", user), codes.ExitError, "",
 		`error: asking for a run of cleaner "unused-NS": cleaners.apps.projectsveltos.io "unused-NS" is forbidden: User "user-NS" cannot patch resource "cleaners" in API group "apps.projectsveltos.io" at the cluster scope`+"\n"+
-			"hint: the ClusterRole kubecleaner-cleaner-editor-role (kubecleaner is the name of the installation, which may be another) gives this right; "+
-			"somebody who may can give it to you: kubectl create clusterrolebinding cleaner-editor --clusterrole=kubecleaner-cleaner-editor-role --user=YOU   [E-CLU-003]\n")
+			"hint: the ClusterRole kubecleaner-cleaner-editor-role (your installation may have another name than kubecleaner) gives this right; "+
+			"an administrator can give it to you: kubectl create clusterrolebinding cleaner-editor --clusterrole=kubecleaner-cleaner-editor-role --user=YOU   [E-CLU-003]\n")
 }
 
 // A Cleaner that names an account has that account's rights in a run, and the user's in a preview.
@@ -365,7 +365,7 @@ func TestPreviewAsksTheServer(t *testing.T) {
 		}
 	}
 	want := "2 of 2 objects match; 2 could not be changed\n" +
-		"error: cleaner \"unused-NS\": 2 objects could not be changed\nhint: fix the transform; the reasons stand beside the objects   [E-PRE-004]\n"
+		"error: cleaner \"unused-NS\": 2 objects could not be changed\nhint: fix the transform; the output says why for each object   [E-PRE-004]\n"
 	if text := s.plain(got.errOut); text != want || got.code != codes.ExitPartial {
 		t.Errorf("exit code %d\n%s", got.code, text)
 	}

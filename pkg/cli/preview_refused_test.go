@@ -37,7 +37,7 @@ func TestPreviewOfWhatTheServerRefusesInAll(t *testing.T) {
 	}
 	rows := previewHeader + "NS   Deployment   20 objects   fail   the API server would refuse it: Deployment.apps \"NAME\" is invalid: spec.replicas: " +
 		"Invalid value: -1: must be greater than or equal to 0\n" +
-		"NS   Deployment   d20   not be known   not asked: the API server refused all 20 that were\n"
+		"NS   Deployment   d20   unknown   not checked: the API server refused all 20 objects that were checked\n"
 	if text := s.plain(got.out); !strings.HasPrefix(text, rows) || strings.Contains(text, "be changed") || strings.Count(text, "+++ ") != 1 {
 		t.Errorf("there is no %q, or more than one patch, in\n%s", rows, text)
 	}

@@ -69,7 +69,7 @@ func TestPreviewOfUnknownFields(t *testing.T) {
 	must(t, s.Delete(t.Context(), c))
 	c = s.transforms("apps", "Deployment", `{"status":{"replicas":7}}`)
 	got = s.call(t.Context(), nil, "preview", c.Name, "--limit", "1")
-	if want := "the API server would not keep as it is sent: status.replicas\n"; !strings.Contains(got.out, want) {
+	if want := "the API server would store other values than those sent, in: status.replicas\n"; !strings.Contains(got.out, want) {
 		t.Errorf("there is no %q in\n%s%s", want, got.out, got.errOut)
 	}
 }
@@ -111,7 +111,7 @@ func TestPreviewOfWhatTheServerRefusesInPart(t *testing.T) {
 		}
 		got.out = ""
 		s.wants(got, codes.ExitPartial, "", "4 of 4 objects match; 2 would be changed, 2 could not be changed\n"+
-			"error: cleaner \"unused-NS\": 2 objects could not be changed\nhint: fix the transform; the reasons stand beside the objects   [E-PRE-004]\n")
+			"error: cleaner \"unused-NS\": 2 objects could not be changed\nhint: fix the transform; the output says why for each object   [E-PRE-004]\n")
 	}
 }
 
@@ -128,7 +128,7 @@ func TestPreviewAsksAboutSomeOfMany(t *testing.T) {
 	s.wants(got, codes.ExitPartial, "",
 		"note: the API server was asked, as a dry run, about 20 of 44 ConfigMaps, and would refuse 10 of these; it may refuse others as well: --dry-run-all asks about all\n"+
 			"44 of 44 objects match; 34 would be changed if the API server accepts them, 10 could not be changed\n"+
-			"error: cleaner \"unused-NS\": 10 objects could not be changed\nhint: fix the transform; the reasons stand beside the objects   [E-PRE-004]\n")
+			"error: cleaner \"unused-NS\": 10 objects could not be changed\nhint: fix the transform; the output says why for each object   [E-PRE-004]\n")
 	got = s.call(t.Context(), nil, "preview", c.Name, "-o", "name", "--dry-run-all")
 	if !strings.HasPrefix(got.errOut, "44 of 44 objects match; 22 would be changed, 22 could not be changed\n") {
 		t.Errorf("%s", got.errOut)

@@ -115,7 +115,7 @@ func TestRBACOfASharedAccount(t *testing.T) {
 		c.Spec.ResourcePolicySet.ResourceSelectors[0].Kind = "Secret"
 	})
 	got := s.call(t.Context(), nil, "rbac", first.Name)
-	want := "note: the Roles are also for second-NS: the cluster has this Cleaner with ServiceAccount NS/cleaner, too\n"
+	want := "note: the Roles also have the rights of second-NS, which uses the same ServiceAccount NS/cleaner\n"
 	if got.code != codes.ExitDone || s.plain(got.errOut) != want || !strings.Contains(got.out, "  - configmaps\n") ||
 		!strings.Contains(got.out, "  - secrets\n") {
 		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)

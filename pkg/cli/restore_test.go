@@ -158,7 +158,7 @@ func TestRestore(t *testing.T) {
 	question := would + touchedBy + "2 objects would be restored\nGo on? [y/N] "
 	s.wants(s.answering("n\n", "restore", run.Name), codes.ExitError, "", question+"error: nothing was restored: you did not confirm it   [E-RST-004]\n")
 	s.wants(s.answering("", "restore", run.Name), codes.ExitError, "", question+"\nerror: nothing was restored: nobody confirmed it\n"+
-		"hint: where there is nobody to ask, give --yes; --dry-run only shows it   [E-RST-004]\n")
+		"hint: without a terminal, use --yes; --dry-run only shows it   [E-RST-004]\n")
 	if s.exists("a") || s.exists("b") {
 		t.Fatal("something was restored before it was confirmed")
 	}
@@ -256,7 +256,7 @@ func TestRestoreForbidden(t *testing.T) {
 	part := run.Name + "-" + run.Status.Intent.Attempt + "-bundle-0"
 	s.wants(got, codes.ExitError, "", s.plain("error: reading part 0 of the bundle of run "+run.Name+" (Secret projectsveltos/"+part+"): secrets \""+part+"\" is forbidden: "+
 		"User \""+user+"\" cannot get resource \"secrets\" in API group \"\" in the namespace \"projectsveltos\"\n"+
-		"hint: the copies are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role (kubecleaner is the name of the installation, which may be another); somebody who may can give it to you: "+
+		"hint: the copies are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role (your installation may have another name than kubecleaner); an administrator can give it to you: "+
 		"kubectl -n projectsveltos create rolebinding restore --role=kubecleaner-cleaner-restore-role --user=YOU   [E-CLU-003]\n"))
 }
 
@@ -283,7 +283,7 @@ func TestRestoreFindsTheNewestCopy(t *testing.T) {
 	s.wants(s.call(t.Context(), later, "restore", "ConfigMap/"+s.namespace+"/c"), codes.ExitError, "",
 		"error: no run that keeps copies touched ConfigMap/NS/c\n"+
 			"hint: write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; kubectl cleaner runs lists which runs keep copies   [E-RST-001]\n")
-	if got := s.call(t.Context(), nil, "restore", "ConfigMap/x/a", "--only", "ConfigMap/x/b"); got.code != codes.ExitUsage || !strings.Contains(got.errOut, "--only is for a run") {
+	if got := s.call(t.Context(), nil, "restore", "ConfigMap/x/a", "--only", "ConfigMap/x/b"); got.code != codes.ExitUsage || !strings.Contains(got.errOut, "--only can be used only with a run") {
 		t.Errorf("%+v", got)
 	}
 }

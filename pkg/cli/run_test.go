@@ -169,7 +169,7 @@ func TestRunWithoutAnOperator(t *testing.T) {
 	elsewhere := func(o *terminal.Options) {
 		o.Getenv = func(name string) string { return map[string]string{"NAMESPACE": s.namespace}[name] }
 	}
-	const refused = "error: no operator is there to take the request up: nobody leads, and no Pod of it is available\n" +
+	const refused = "error: no operator is running: there is no leader, and no Pod of the operator is available\n" +
 		"hint: no run was asked for; to see what is missing: kubectl cleaner doctor. If the operator runs outside the cluster " +
 		"without leader election, set the annotation apps.projectsveltos.io/run-requested-at to the time   [E-RUN-002]\n"
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: cluster.LeaseName}}
@@ -264,7 +264,7 @@ func TestRunWait(t *testing.T) {
 		"it is interrupted": {
 			[]func(*operator){begin, end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The run was stopped.")},
 			codes.ExitError, "",
-			"error: run unused-NS-SECONDS ended after 1.2s: Failed: The run was stopped.\nhint: the next run begins anew: kubectl cleaner run unused-NS   [E-RUN-004]\n",
+			"error: run unused-NS-SECONDS ended after 1.2s: Failed: The run was stopped.\nhint: the next run starts from the beginning. To start one now: kubectl cleaner run unused-NS   [E-RUN-004]\n",
 		},
 		"it does not begin": {
 			[]func(*operator){func(o *operator) {
@@ -325,7 +325,7 @@ func TestRunWaitsForTheRunBefore(t *testing.T) {
 		})
 	}, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done."))
 	s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait"), codes.ExitDone, "",
-		asked+"note: the run old-run is going on; the new one begins after it\nrun unused-NS-SECONDS ended after 1.2s: Done.\n")
+		asked+"note: the run old-run is active; the new one begins after it\nrun unused-NS-SECONDS ended after 1.2s: Done.\n")
 }
 
 // Without the right to watch, it asks now and then.
@@ -449,11 +449,11 @@ func TestRunUnanswered(t *testing.T) {
 	}
 	got := s.call(ctx, edit, "run", c.Name, "--yes", "--wait", "--progress=none")
 	s.wants(got, codes.ExitInterrupted, "", asked+
-		"note: the operator has not taken the request up yet; is it running? see: kubectl -n projectsveltos get deployments\n"+
-		"note: the request stands, and the run begins as soon as the operator takes it up; to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-\nerror: interrupted\n")
+		"note: the operator has not seen the request yet; is it running? see: kubectl -n projectsveltos get deployments\n"+
+		"note: the request stays, and the run begins as soon as the operator sees it; to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-\nerror: interrupted\n")
 	got = s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait", "--timeout", "300ms")
 	s.wants(got, codes.ExitError, "", asked+
-		"error: the run did not end within 300ms (--timeout); the request stands, and the run begins as soon as the operator takes it up\n"+
+		"error: the run did not end within 300ms (--timeout); the request stays, and the run begins as soon as the operator sees it\n"+
 		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-   [E-RUN-002]\n")
 }
 

@@ -261,7 +261,7 @@ func TestRunWithoutAllItsObjects(t *testing.T) {
 			t.Errorf("exit code %d: %s", got.code, got.errOut)
 		}
 	}
-	wants("is forbidden: ", "they are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role (kubecleaner is the name of the installation, which may be another); somebody who may can give it to you: "+
+	wants("is forbidden: ", "they are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role (your installation may have another name than kubecleaner); an administrator can give it to you: "+
 		"kubectl -n projectsveltos create rolebinding restore --role=kubecleaner-cleaner-restore-role --user=YOU")
 
 	must(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(cluster.DefaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))

@@ -134,7 +134,7 @@ func TestRunSaysWhatIsStillBeingDeleted(t *testing.T) {
 	})
 	got := s.call(t.Context(), aDayLater, "runs", run.Name)
 	if !strings.Contains(got.out, "finalizers hold it: example.com/hold") ||
-		!strings.HasPrefix(got.errOut, "note: 1 object was still being deleted when the run looked last (Terminating). ") {
+		!strings.HasPrefix(got.errOut, "note: at the end of the run, 1 object was still being deleted (Terminating). ") {
 		t.Errorf("%s%s", got.out, got.errOut)
 	}
 }
@@ -250,7 +250,7 @@ func TestLargeScanIsReadAndCompared(t *testing.T) {
 	}
 	got = s.call(t.Context(), aDayLater, "runs", oldest.Name, "--limit", "0")
 	listed := int64(len(oldest.Status.Objects))
-	want := fmt.Sprintf("note: %s of 3,000 objects are listed, because a CleanerRun has room for 256 KiB; ", terminal.Thousands(listed))
+	want := fmt.Sprintf("note: %s of 3,000 objects are listed, because a CleanerRun has room for 256 KiB of objects; ", terminal.Thousands(listed))
 	if n := strings.Count(got.out, "\nMatched "); n != int(listed) || !strings.HasPrefix(got.errOut, want) || got.code != codes.ExitDone {
 		t.Errorf("%d objects are listed, exit code %d: %s", n, got.code, got.errOut)
 	}

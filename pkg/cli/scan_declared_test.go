@@ -57,7 +57,7 @@ func TestScanWithoutDeclaredReferences(t *testing.T) {
 	got = s.call(t.Context(), nil, append([]string{"scan"}, args...)...)
 	for _, says := range []string{
 		"can name it; not readable: " + what + "\n", "error: " + what + " could not be read   [E-SCN-001]\n",
-		"note: you may not read all that could use these objects. Somebody who may can give you the right to read " + what + "\n",
+		"note: you are not allowed to read all that could use these objects. An administrator can give you the right to read " + what + "\n",
 	} {
 		if !strings.Contains(got.out+got.errOut, says) {
 			t.Errorf("it does not say %q:\n%s%s", says, got.out, got.errOut)
@@ -99,7 +99,7 @@ func TestScanWithReferencesOfUnservedKinds(t *testing.T) {
 	const text = "- {kind: Storefront.shop.example.com, references: [{path: spec.theme, to: ConfigMap}, {path: a, to: Deployment.app}]}\n"
 	must(t, os.WriteFile(file, []byte(text), 0o600))
 	got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--references", file)
-	const note = "note: the cluster does not serve these kinds, so what is declared of them counts for nothing: " +
+	const note = "note: the cluster does not have these kinds, so the references declared for them have no effect: " +
 		"Storefront.shop.example.com, Deployment.app\n"
 	if got.code != codes.ExitDone || !strings.Contains(got.errOut, note) {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
@@ -191,7 +191,7 @@ func TestScanExcludesWhatNobodyServes(t *testing.T) {
 		}
 		return r.URL.Path == "/apis"
 	})
-	const note = ": no kind of this name is known, but one of certs.example.com may have it, which cannot be asked at present\n"
+	const note = ": no kind has this name in the groups that could be read; certs.example.com could not be read, and may have it\n"
 	for pattern, want := range map[string]int{
 		"Sertificate/*": codes.ExitPartial, "sertificates.certs.example.com/*": codes.ExitPartial, "sertificates.other.example.com/*": codes.ExitUsage,
 	} {

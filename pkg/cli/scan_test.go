@@ -96,7 +96,7 @@ func TestCountsOfManifestsWithUnknownGroups(t *testing.T) {
 		"whole":   {"scan --complete", "in 25 of at least 27 kinds", "CustomResourceDefinitions of these groups"},
 		"why":     {"why cm/shop/a --complete", "in 25 of at least 27 kinds", "CustomResourceDefinitions of these groups"},
 		"in part": {"scan", "1 of at least 27 kinds that can name it could be read, in one namespace only", "dump all namespaces (-A)"},
-		"no kind": {"scan --kind Service", "Nothing is known: the manifests hold no object of a kind that the scan looks for.\n", "give --complete"},
+		"no kind": {"scan --kind Service", "Nothing is known: the manifests hold no object of a kind that the scan looks for.\n", "add --complete"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := call(t.Context(), t, manifests, nil, append(strings.Fields(test.args), "--from", "-")...)
@@ -104,7 +104,7 @@ func TestCountsOfManifestsWithUnknownGroups(t *testing.T) {
 			if !strings.Contains(text, test.says) || !strings.Contains(got.errOut, test.hint) || strings.Contains(text, " 0 kinds") {
 				t.Errorf("got:\n%s", text)
 			}
-			if strings.Contains(test.args, "--complete") && strings.Contains(got.errOut, "give --complete") {
+			if strings.Contains(test.args, "--complete") && strings.Contains(got.errOut, "add --complete") {
 				t.Errorf("it asks for what was given:\n%s", got.errOut)
 			}
 		})
@@ -145,7 +145,7 @@ func TestScanOfANamespaceThatManifestsDoNotHold(t *testing.T) {
 		"another alone": {other, "", codes.ExitError, "error: there is no namespace \"web\" in the manifests\nhint: add the manifests of that namespace"},
 		"with the Namespace": {
 			other + namespace, "", codes.ExitError,
-			"error: the manifests hold objects of namespace shop only, and nothing of \"web\"\nhint: add the manifests of that namespace; if it holds nothing, give --complete",
+			"error: the manifests hold objects of namespace shop only, and nothing of \"web\"\nhint: add the manifests of that namespace; if it holds nothing, add --complete",
 		},
 		"it is empty": {other + namespace, "--complete", codes.ExitDone, "No findings in 1 object of 46 kinds"},
 	} {

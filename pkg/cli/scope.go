@@ -38,7 +38,7 @@ func noScope(cmd *cobra.Command, flag string) string {
 	}[cmd.Name()]
 	switch {
 	case cmd.Flags().Lookup("kubeconfig") == nil:
-		why = "it asks no cluster"
+		why = "it does not use a cluster"
 	case long == "namespace" && cmd.Flags().ShorthandLookup("n") != nil:
 		why = "-n is --operator-namespace"
 	}
@@ -54,21 +54,21 @@ func noSelector(cmd *cobra.Command, flag string) string {
 	if flag != "l" && flag != "selector" || !cmd.Runnable() || cmd == cmd.Root() {
 		return ""
 	}
-	const takes = "takes no labels (-l), but "
+	const takes = "takes no labels (-l): name "
 	why := map[string]string{
-		"run":         takes + "one Cleaner, by its name: each run is asked for and confirmed by itself",
-		"restore":     takes + "one run or one object, by its name: what comes back is confirmed by itself",
-		"cancel":      takes + "one run, by its name or that of its Cleaner; stop ends all of them",
-		"approve":     takes + "one run, by its name or that of its Cleaner: each plan is read and approved by itself",
-		"reject":      takes + "one run, by its name or that of its Cleaner: each plan is read and rejected by itself",
-		"notify test": takes + "one Cleaner, by its name: the messages are real ones",
+		"run":         takes + "one Cleaner. Each run is requested and confirmed separately",
+		"restore":     takes + "one run or one object. Each restore is confirmed separately",
+		"cancel":      takes + "one run, or its Cleaner. To end all runs: " + terminal.Program + " stop",
+		"approve":     takes + "one run, or its Cleaner. Each plan is read and approved separately",
+		"reject":      takes + "one run, or its Cleaner. Each plan is read and rejected separately",
+		"notify test": takes + "one Cleaner. The messages are real ones",
 		"why":         takes + "one object, as KIND/NAMESPACE/NAME or KIND/NAME",
-		"stop":        "takes no labels (-l): it stops everything; for some Cleaners: " + terminal.Program + " suspend -l SELECTOR",
-		"dashboard":   "takes no labels (-l): the page shows all Cleaners, and selects",
-		"import":      "takes no labels (-l): it carries over all that a tool has",
+		"stop":        "takes no labels (-l): it stops all Cleaners. To stop some: " + terminal.Program + " suspend -l SELECTOR",
+		"dashboard":   "takes no labels (-l): the dashboard shows all Cleaners, and you can filter them there",
+		"import":      "takes no labels (-l): it carries over everything that the tool has",
 	}[strings.TrimPrefix(cmd.CommandPath(), terminal.Program+" ")]
 	if cmd.Flags().Lookup("kubeconfig") == nil {
-		return "takes no labels (-l): it asks no cluster"
+		return "takes no labels (-l): it does not use a cluster"
 	}
 	return why
 }

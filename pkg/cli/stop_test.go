@@ -145,23 +145,23 @@ func TestStopOfAnotherNamespace(t *testing.T) {
 	o := &operator{site: s, cleaner: c}
 	stops := []string{"stop", "--operator-namespace", s.namespace}
 	const annotated = "namespace NS is annotated cleaner/stop: \"by admin at 2026-11-21T12:00:00Z\"\n"
-	const wayOut = "Is NS the operator's namespace, and does the operator run?\n" +
-		"hint: say which namespace is the operator's with --operator-namespace; what is set stays, and to remove it: kubectl annotate namespace NS cleaner/stop-   [E-STP-002]\n"
+	const wayOut = "Check that NS is the operator's namespace and that the operator is running\n" +
+		"hint: say which namespace is the operator's with --operator-namespace; the annotation stays. To remove it: kubectl annotate namespace NS cleaner/stop-   [E-STP-002]\n"
 	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), codes.ExitError, "", annotated+
-		"error: the stop is not acknowledged: no Cleaner said within 10s that all acting is stopped for this reason. "+wayOut)
+		"error: the stop is not acknowledged: no Cleaner's status showed the stop within 10s. "+wayOut)
 
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = "all acting is stopped (incident 7)" })
 	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), codes.ExitError, "", strings.Replace(annotated, "stop:", "stop already:", 1)+
-		"error: the stop is not acknowledged: no Cleaner said within 10s that all acting is stopped for this reason. Cleaners say: all acting is stopped (incident 7). "+wayOut)
+		"error: the stop is not acknowledged: no Cleaner's status showed the stop within 10s. Cleaners say: all acting is stopped (incident 7). "+wayOut)
 
 	const removed = "the annotation cleaner/stop is removed from namespace NS"
 	resumes := []string{"resume", "--operator-namespace", s.namespace}
 	s.wants(s.call(t.Context(), meanwhile(nothing), resumes...), codes.ExitError, "",
 		"error: "+removed+", but Cleaners still say: all acting is stopped (incident 7)\n"+
-			"hint: say which namespace is the operator's with --operator-namespace; if the operator does not run, they say what was   [E-STP-001]\n")
+			"hint: say which namespace is the operator's with --operator-namespace; if the operator is not running, this is their old status   [E-STP-001]\n")
 	s.wants(s.call(t.Context(), atNoon, resumes...), codes.ExitError, "",
 		"error: namespace NS has no annotation cleaner/stop, but Cleaners say: all acting is stopped (incident 7)\n"+
-			"hint: say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; if the operator does not run, they say what was   [E-STP-001]\n")
+			"hint: say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; if the operator is not running, this is their old status   [E-STP-001]\n")
 
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = v1alpha1.DryRunByFlag })
 	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), codes.ExitDone, "", annotated+unseen+"the operator runs with --dry-run and acts on nothing anyway"+ifItRuns)
@@ -208,7 +208,7 @@ func TestStopInTheWrongNamespace(t *testing.T) {
 	annotate("x")
 	s.wants(s.call(t.Context(), meanwhile(nothing), "resume", "-n", wrong, "--as", user), codes.ExitError, "",
 		"error: the annotation cleaner/stop is removed from namespace "+wrong+", but Cleaners still say: all acting is stopped (incident 7, by admin at 2026-11-21T12:00:00Z)\n"+
-			"hint: say which namespace is the operator's with --operator-namespace; if the operator does not run, they say what was   [E-STP-001]\n")
+			"hint: say which namespace is the operator's with --operator-namespace; if the operator is not running, this is their old status   [E-STP-001]\n")
 
 	// Who may not see whether an operator leads in the namespace may stop it all the same.
 	direct := s.kubeconfig
@@ -300,7 +300,7 @@ func TestStopWithFewRights(t *testing.T) {
 	}
 	stops[1] = "nobody"
 	s.wants(s.call(t.Context(), atNoon, append([]string{"stop"}, stops...)...), codes.ExitError, "", "error: annotating namespace NS: namespaces \"NS\" is forbidden: "+
-		"User \"nobody\" cannot patch resource \"namespaces\" in API group \"\" in the namespace \"NS\"\nhint: somebody who may can give you this right: "+
+		"User \"nobody\" cannot patch resource \"namespaces\" in API group \"\" in the namespace \"NS\"\nhint: an administrator can give you this right: "+
 		"kubectl create clusterrole cleaner-stop --verb=get,patch --resource=namespaces --resource-name=NS; "+
 		"kubectl create clusterrolebinding cleaner-stop --clusterrole=cleaner-stop --user=YOU   [E-CLU-003]\n")
 
@@ -323,10 +323,10 @@ func TestStopIsTold(t *testing.T) {
 		c.Status.Action, c.Status.DryRunReason, c.Status.ObservedGeneration = v1alpha1.ActionScan, "all acting is stopped (incident 7)", c.Generation
 	})
 	// Acting may be resumed before the run begins.
-	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitError, "", "cleaner \"unused-NS\" deletes what matches now; it has not run yet, so how much that is, is not known: kubectl cleaner preview unused-NS counts it\n"+
+	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitError, "", "cleaner \"unused-NS\" deletes what matches now; it has not run yet, so the number of objects is not known. To see it: kubectl cleaner preview unused-NS\n"+
 		"note: at present it only reports, because all acting is stopped (incident 7)\nGo on? [y/N] \n"+
 		"error: no run was asked for: nobody confirmed it\n"+
-		"hint: where there is nobody to ask, give --yes; kubectl cleaner preview unused-NS shows what it would do   [E-RUN-008]\n")
+		"hint: without a terminal, use --yes; kubectl cleaner preview unused-NS shows what it would do   [E-RUN-008]\n")
 	s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes"), codes.ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because all acting is stopped (incident 7)\n"+
 		"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 	const none = "note: there are no runs\n"
@@ -349,5 +349,5 @@ func TestStopIsTold(t *testing.T) {
 	follows.answer(cleaner, begin, end(v1alpha1.RunInterrupted, v1alpha1.ReasonActingStopped, "The run was stopped: all acting is stopped (incident 7)."))
 	got := follows.call(t.Context(), nil, "run", cleaner.Name, "--yes", "--wait", "--progress", "none")
 	follows.wants(got, codes.ExitError, "", asked+"error: run unused-NS-SECONDS ended after 1.2s: ActingStopped: The run was stopped: all acting is stopped (incident 7).\n"+
-		"hint: what still matches is dealt with by the next run after: kubectl cleaner resume   [E-RUN-004]\n")
+		"hint: the next run after this handles what still matches: kubectl cleaner resume   [E-RUN-004]\n")
 }

@@ -25,7 +25,7 @@ func TestSuspendAfterALoss(t *testing.T) {
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.ObservedSpec = v1alpha1.Stamp(c.Generation, "another") })
 	for _, command := range []string{"suspend", "resume"} {
 		s.wants(s.call(t.Context(), nil, command, c.Name), codes.ExitError, "",
-			"error: cleaner \"unused-NS\" lost fields, so it does not run; spec.suspend was not changed: any edit would say that the rest is right\n"+
+			"error: cleaner \"unused-NS\" lost fields, so it does not run; spec.suspend was not changed, because the operator takes any edit as a sign that the spec is complete again\n"+
 				"hint: apply its manifest again; how it is now: kubectl get cleaner unused-NS -o yaml   [E-RUN-001]\n")
 	}
 	generation := c.Generation
@@ -88,7 +88,7 @@ func TestSuspendAndResumeOne(t *testing.T) {
 	}
 	usage("kubectl cleaner suspend: needs the name of a Cleaner, or labels of Cleaners (-l SELECTOR); to stop all acting: kubectl cleaner stop", "suspend")
 	usage("kubectl cleaner stop: takes no arguments, because it stops all Cleaners; to stop one: kubectl cleaner suspend nightly", "stop", "nightly")
-	usage("kubectl cleaner resume: -n, --operator-namespace is for a resume without a name, which undoes a stop; Cleaners belong to no namespace", "resume", "nightly", "-n", "x")
+	usage("kubectl cleaner resume: -n, --operator-namespace can be used only for a resume without a name, which undoes a stop; Cleaners belong to no namespace", "resume", "nightly", "-n", "x")
 	// One that fails does not keep the others from it.
 	s.wants(s.call(t.Context(), nil, "suspend", c.Name+"s", c.Name), codes.ExitError, "",
 		"cleaner \"unused-NS\" is suspended: it does not run by its schedule\nnote: the run unused-NS-SECONDS goes on; to end it: kubectl cleaner cancel unused-NS-SECONDS\n"+fluxTakesItBack+
@@ -131,7 +131,7 @@ func TestCancel(t *testing.T) {
 	o := &operator{site: s, cleaner: c}
 	run := o.runName()
 	s.wants(s.call(t.Context(), nil, "cancel", c.Name), codes.ExitError, "",
-		"error: cleaner \"unused-NS\" has no run that is going on or waits\nhint: its runs: kubectl cleaner runs unused-NS   [E-RUN-006]\n")
+		"error: cleaner \"unused-NS\" has no run that is active or waiting\nhint: its runs: kubectl cleaner runs unused-NS   [E-RUN-006]\n")
 	busy := func(c *v1alpha1.Cleaner) {
 		c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: run, NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule}
 	}
@@ -153,7 +153,7 @@ func TestCancel(t *testing.T) {
 	})
 	for _, name := range []string{run, c.Name} {
 		s.wants(s.call(t.Context(), nil, "cancel", name), codes.ExitError, "",
-			"error: run unused-NS-SECONDS is not going on: its plan waits for approval, and it touched nothing\n"+
+			"error: run unused-NS-SECONDS is not active: its plan waits for approval, and it touched nothing\n"+
 				"hint: to refuse the plan: kubectl cleaner reject unused-NS-SECONDS   [E-RUN-006]\n")
 	}
 	o.status(func(c *v1alpha1.Cleaner) {
@@ -161,7 +161,7 @@ func TestCancel(t *testing.T) {
 		c.Status.ActiveRun.Name += "1"
 	})
 	s.wants(s.call(t.Context(), nil, "cancel", run), codes.ExitError, "",
-		"error: run unused-NS-SECONDS is not going on: its plan waits for approval, and it touched nothing\n"+
+		"error: run unused-NS-SECONDS is not active: its plan waits for approval, and it touched nothing\n"+
 			"hint: to refuse the plan: kubectl cleaner reject unused-NS-SECONDS   [E-RUN-006]\n")
 	o.status(func(c *v1alpha1.Cleaner) { busy(c); c.Status.Plan = nil })
 
@@ -260,9 +260,9 @@ func TestRunAsksFirst(t *testing.T) {
 			t.Errorf("a run was asked for: %v, want %v", got, want)
 		}
 	}
-	const question = "cleaner \"unused-NS\" deletes what matches now; it has not run yet, so how much that is, is not known: kubectl cleaner preview unused-NS counts it\nnote: it is suspended, and runs all the same: once, now\nGo on? [y/N] "
+	const question = "cleaner \"unused-NS\" deletes what matches now; it has not run yet, so the number of objects is not known. To see it: kubectl cleaner preview unused-NS\nnote: it is suspended; this request still runs it once, now\nGo on? [y/N] "
 	s.wants(s.answering("", "run", c.Name), codes.ExitError, "", question+"\nerror: no run was asked for: nobody confirmed it\n"+
-		"hint: where there is nobody to ask, give --yes; kubectl cleaner preview unused-NS shows what it would do   [E-RUN-008]\n")
+		"hint: without a terminal, use --yes; kubectl cleaner preview unused-NS shows what it would do   [E-RUN-008]\n")
 	s.wants(s.answering("n\n", "run", c.Name), codes.ExitError, "", question+"error: no run was asked for: you did not confirm it   [E-RUN-008]\n")
 	wantAsked(false)
 	s.wants(s.answering("y\n", "run", c.Name), codes.ExitDone, "", question+asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
@@ -296,7 +296,7 @@ func TestRunAsksFirst(t *testing.T) {
 		v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "ConfigMap", Namespace: s.namespace, Name: "a", Outcome: v1alpha1.OutcomeMatched})
 	must(t, s.Status().Update(t.Context(), pods))
 	got = s.answering("n\n", "run", pods.Name)
-	if want := uncopied + "; such are 2 Pods (" + s.namespace + "/a, " + s.namespace + "/b), which its last run matched\n"; !strings.HasPrefix(got.errOut, want) {
+	if want := uncopied + "; its last run matched some of these: 2 Pods (" + s.namespace + "/a, " + s.namespace + "/b)\n"; !strings.HasPrefix(got.errOut, want) {
 		t.Errorf("%s\nwant first %s", got.errOut, want)
 	}
 

@@ -17,6 +17,7 @@ func versionCommand(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of this plugin",
+		Long:    "Prints the version of the plugin. It does not ask the operator for its version.",
 		Example: "  kubectl cleaner version\n  kubectl cleaner version -o json",
 		Args:    terminal.None,
 		RunE: func(*cobra.Command, []string) error {

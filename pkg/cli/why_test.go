@@ -215,7 +215,7 @@ func TestWhyOfAnUnknownVerdict(t *testing.T) {
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{"autoscaling"}, Resources: []string{"*"}, Verbs: []string{"get", "list"}})
 	got := s.call(t.Context(), nil, "why", "hpa/front", "-n", s.namespace, "--as", user)
 	if out := s.plain(got.out); got.code != codes.ExitPartial || !strings.HasPrefix(out, "HorizontalPodAutoscaler NS/front: it is not known whether it is used.\nIt may be Unused: ") ||
-		!strings.Contains(out, "\nNot readable, because you may not read them: the references declared in ConfigMap projectsveltos/kubecleaner-references, Deployment.\n") ||
+		!strings.Contains(out, "\nNot readable, because you are not allowed to read them: the references declared in ConfigMap projectsveltos/kubecleaner-references, Deployment.\n") ||
 		!strings.HasSuffix(s.plain(got.errOut), "error: 1 kind and the references declared in ConfigMap projectsveltos/kubecleaner-references could not be read: Deployment\nhint: you need the right to list deployments.apps, and to read the references declared in ConfigMap projectsveltos/kubecleaner-references; this prints the Role for that: "+
 			s.plain("kubectl cleaner scan -n NS --kubeconfig "+s.kubeconfig+" --as "+user+" -o role")+"   [E-SCN-001]\n") {
 		t.Errorf("exit %d:\n%s%s", got.code, out, got.errOut)

@@ -29,9 +29,9 @@ func TestLossOf(t *testing.T) {
 	}
 	const secret = v1alpha1.StorageSecret
 	for name, test := range map[string]struct{ got, want string }{
-		"claim":     {of(secret, "PersistentVolumeClaim"), "takes along the data of its volume"},
+		"claim":     {of(secret, "PersistentVolumeClaim"), "data of its volume is deleted"},
 		"named":     {of(secret, "PersistentVolumeClaim"), "The plan has, of such kinds, 1 PersistentVolumeClaim (shop/old)."},
-		"namespace": {of(secret, "Namespace"), "takes everything along that is in it"},
+		"namespace": {of(secret, "Namespace"), "in a Namespace is deleted with it"},
 		"pod":       {of(secret, "Pod"), "No copy is kept of Pod objects that a controller manages"},
 		"no copies": {of(v1alpha1.StorageNone, "ConfigMap"), "No copy is kept of any object"},
 	} {
@@ -48,7 +48,7 @@ func TestLossOf(t *testing.T) {
 func TestLossOfAKind(t *testing.T) {
 	page := visit(t, env.Config)
 	for query, want := range map[string]string{
-		"kind=PersistentVolumeClaim": "takes along the data of its volume",
+		"kind=PersistentVolumeClaim": "data of its volume is deleted",
 		"kind=Pod":                   "No copy is kept of Pod objects that a controller manages",
 		"group=batch&kind=Job":       "No copy is kept of finished Jobs",
 		"kind=ConfigMap":             "",

@@ -20,7 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-const notIntact = "nothing was changed: what writes to a Cleaner now makes the loss of its fields last"
+const notIntact = "nothing was changed: " + cluster.StaysLost
 
 func (s *Server) createCleaner(r *http.Request, p *person) (int, any, error) {
 	c, err := manifestIn(r)

@@ -113,7 +113,7 @@ export const runDetail = (run) => {
     conditions: null,
     outcomes: [{ outcome: 'Deleted', count: 72 }, { outcome: 'Protected', count: 1 }, { outcome: 'Failed', count: 1 }],
     notifications: [{ name: 'ops', type: 'Slack', state: 'Delivered' }, { name: 'mail', type: 'SMTP', state: 'Failed', message: '550 no such mailbox' }],
-    ending: '2 objects were still being deleted when the run looked last (Terminating).', before: runs[3].name, restore: yes,
+    ending: 'at the end of the run, 2 objects were still being deleted (Terminating).', before: runs[3].name, restore: yes,
   };
 };
 

@@ -202,7 +202,7 @@ describe('make a Cleaner', () => {
     fetched.mockRestore();
   });
   it('shows what the server says that no restore brings back', async () => {
-    const warning = 'A Namespace takes everything along that is in it: of that there are no copies.';
+    const warning = 'Everything in a Namespace is deleted with it. No copy of this is kept.';
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (path) => new Response(JSON.stringify(String(path).includes('/loss?kind=ConfigMap') ? { warnings: [warning] } : {})));
     await show(<LocationProvider><MakePage /></LocationProvider>);
     expect(root.querySelector('#action option:last-child')!.textContent).toBe('Delete');
@@ -280,9 +280,9 @@ describe('Decide', () => {
     expect(root.querySelector('.tiles')!.textContent).not.toContain('of volumes');
   });
   it('says in the dialog what cannot be brought back', async () => {
-    await show(<Decide of={{ ...plan, warnings: ['A PersistentVolumeClaim takes along the data of its volume.'] }} decided={() => {}} />);
+    await show(<Decide of={{ ...plan, warnings: ['The data of its volume is deleted with a PersistentVolumeClaim.'] }} decided={() => {}} />);
     await press('Approve …');
-    expect(root.querySelector('dialog')!.textContent).toContain('takes along the data');
+    expect(root.querySelector('dialog')!.textContent).toContain('data of its volume is deleted');
   });
   it('names the missing right', async () => {
     await show(<Decide of={{ ...plan, decide: { allowed: false, missing: 'approve cleaners "x"' } }} decided={() => {}} />);

@@ -63,8 +63,8 @@ func Who(ctx context.Context, api *cluster.Client) (string, error) {
 		return who, nil
 	}
 	return "", terminal.Fail(codes.ClusterFailed,
-		errors.New("the cluster does not say who you are, and an approval must be in your name"),
-		"kubectl auth whoami asks the same")
+		errors.New("the cluster does not tell your user name, and an approval needs it"),
+		"check it with: kubectl auth whoami")
 }
 
 // Decision is what a person says of a plan, and why.
@@ -100,7 +100,7 @@ func Say(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, d D
 			"apply the CustomResourceDefinitions of this version")
 	}
 	if err != nil {
-		return nil, cluster.RequestError("saying so in CleanerApproval "+run.Name, err)
+		return nil, cluster.RequestError("creating CleanerApproval "+run.Name, err)
 	}
 	return body, nil
 }
@@ -119,7 +119,7 @@ func said(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) er
 	}
 	if there.Spec.Cleaner != run.Spec.Cleaner || there.Spec.PlanHash != run.Status.Plan.Hash {
 		return terminal.Fail(codes.PlanNotWaiting, fmt.Errorf(
-			"there is a CleanerApproval %s already, by %s, and it is not of this plan", run.Name, there.Spec.By),
+			"there is a CleanerApproval %s already, by %s, and it is for another plan", run.Name, there.Spec.By),
 			"it does not count: the operator ends the plan, and the next run makes another")
 	}
 	deed := map[v1alpha1.ApprovalDecision]string{

@@ -135,11 +135,11 @@ func (o *options) run(ctx context.Context, name string) error {
 func (o *options) question(run *v1alpha1.CleanerRun, who string) string {
 	objects := terminal.Grouped(run.Status.Plan.Objects, "object")
 	if o.decision == v1alpha1.DecisionReject {
-		return fmt.Sprintf("Reject this plan of %s as %s: nothing is touched.", objects, who)
+		return fmt.Sprintf("Reject this plan of %s, in the name of %s. Nothing is touched.", objects, who)
 	}
 	verb := "deletes"
 	if run.Spec.Action == v1alpha1.ActionTransform {
 		verb = "changes"
 	}
-	return fmt.Sprintf("Approve this plan as %s: a run %s those of the %s that still match.", who, verb, objects)
+	return fmt.Sprintf("Approve this plan, in the name of %s. A run then %s those of the %s that still match.", who, verb, objects)
 }

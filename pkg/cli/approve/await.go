@@ -31,7 +31,7 @@ func (o *options) await(parent context.Context, api *cluster.Client, run *v1alph
 	fmt.Fprintf(o.ErrOut, "you %s the plan of run %s\n", deed, run.Name)
 	ctx, cancel := context.WithTimeout(parent, patience+cluster.Rewatch)
 	defer cancel()
-	why := "the operator has not taken it up yet; does it run?"
+	why := "the operator has not seen it yet; is it running?"
 	for waited := time.Duration(0); waited <= patience && ctx.Err() == nil; waited += cluster.Rewatch {
 		if now, err := api.CleanerRun(ctx, run.Name); err == nil && now.Status.Phase != v1alpha1.RunAwaitingApproval {
 			return o.showEnd(now)

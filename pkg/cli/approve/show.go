@@ -24,7 +24,7 @@ func (o *options) show(run *v1alpha1.CleanerRun) {
 	if o.changed.IsAsked() { // which prints the CleanerApproval there
 		out = o.ErrOut
 	}
-	fmt.Fprintf(out, "plan of run %s of cleaner %s: %s %s, until %s\n\n", run.Name, run.Spec.Cleaner, deed,
+	fmt.Fprintf(out, "plan of run %s of cleaner %s: %s %s. It can be approved until %s\n\n", run.Name, run.Spec.Cleaner, deed,
 		terminal.Grouped(plan.Objects, "object")+summary.Volumes(plan.VolumeBytes),
 		plan.ExpirationTime.UTC().Format(time.RFC3339))
 	rows := &terminal.Table{

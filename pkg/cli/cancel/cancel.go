@@ -91,7 +91,7 @@ func (o *options) run(ctx context.Context, name string) error {
 	}
 	if err := api.Intact(
 		ctx,
-		"no run was cancelled: what writes to a Cleaner now makes the loss of its fields last; to stop all acting: "+terminal.Program+" stop",
+		"no run was cancelled: "+cluster.StaysLost+"; to stop all acting: "+terminal.Program+" stop",
 	); err != nil {
 		return err
 	}

@@ -91,13 +91,13 @@ func nothingGoesOn(c *v1alpha1.Cleaner) error {
 	if plan := c.Status.Plan; plan != nil {
 		return terminal.Fail(
 			codes.RunNotFound,
-			fmt.Errorf("run %s is not going on: its plan waits for approval, and it touched nothing", plan.Run),
+			fmt.Errorf("run %s is not active: its plan waits for approval, and it touched nothing", plan.Run),
 			"to refuse the plan: "+terminal.Program+" reject "+plan.Run,
 		)
 	}
 	return terminal.Fail(
 		codes.RunNotFound,
-		fmt.Errorf("cleaner %q has no run that is going on or waits", c.Name),
+		fmt.Errorf("cleaner %q has no run that is active or waiting", c.Name),
 		"its runs: "+terminal.Program+" runs "+c.Name,
 	)
 }
@@ -108,7 +108,7 @@ func activeHint(name string, active []string) string {
 		return "did you mean " + terminal.Quoted(near) + "?"
 	}
 	if len(active) > 0 {
-		return "these are going on or wait: " + terminal.Shortened(active, 10)
+		return "these runs are active or waiting: " + terminal.Shortened(active, 10)
 	}
 	return "to list the runs: " + terminal.Program + " runs"
 }

@@ -38,9 +38,9 @@ func TestRunGoesBeforeACleaner(t *testing.T) {
 // The hint does not repeat that no active run has the name.
 func TestActiveHint(t *testing.T) {
 	for want, active := range map[string][]string{
-		"to list the runs: kubectl cleaner runs": nil,
-		`did you mean "tidy-1"?`:                 {"tidy-1", "other-1"},
-		"these are going on or wait: other-1":    {"other-1"},
+		"to list the runs: kubectl cleaner runs":    nil,
+		`did you mean "tidy-1"?`:                    {"tidy-1", "other-1"},
+		"these runs are active or waiting: other-1": {"other-1"},
 	} {
 		if got := activeHint("tidy-2", active); got != want {
 			t.Errorf("of %q it says %q, want %q", active, got, want)

@@ -66,7 +66,7 @@ func (r *Result) secrets() {
 			r.add(
 				fmt.Sprintf("spec.notifications[%d].notificationRef", i),
 				codes.FieldIgnored,
-				"is kept and not used: the type "+string(notification.Type)+" needs no Secret",
+				"has no effect: the type "+string(notification.Type)+" needs no Secret",
 				"",
 			)
 		}

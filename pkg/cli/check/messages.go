@@ -176,7 +176,7 @@ func duplicateWords(bad any) string {
 			bad = value
 		}
 	}
-	return fmt.Sprintf("%q stands twice", fmt.Sprint(bad))
+	return fmt.Sprintf("%q is in the list twice", fmt.Sprint(bad))
 }
 
 // valueWords rewords `spec.x in body should be greater than or equal to 1`.

@@ -63,9 +63,9 @@ func Share(cleaners []*v1alpha1.Cleaner) (found []Shared) {
 
 // Words says it at the Cleaner itself, where the other one is called so.
 func (s *Shared) Words(other string) string {
-	text := fmt.Sprintf("%s can also select some of the %s objects that this selects, and both act", other, s.Kind)
+	text := fmt.Sprintf("%s can also select some of the %s objects that this selector selects, and both Cleaners act on them", other, s.Kind)
 	if s.All {
-		text = fmt.Sprintf("every %s that this selects, %s selects too, and both act", s.Kind, other)
+		text = fmt.Sprintf("%s also selects every %s that this selector selects, and both Cleaners act on them", other, s.Kind)
 	}
 	if s.More > 0 {
 		text += fmt.Sprintf("; it also overlaps with %s", terminal.Counted(s.More, "other Cleaner"))

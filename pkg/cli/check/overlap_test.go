@@ -38,16 +38,16 @@ func TestShare(t *testing.T) {
 		t.Fatalf("%d lines for 80 Cleaners", len(found))
 	}
 	for _, s := range found {
-		want := "every Pod that this selects, other selects too, and both act; it also overlaps with 1 other Cleaner"
+		want := "other also selects every Pod that this selector selects, and both Cleaners act on them; it also overlaps with 1 other Cleaner"
 		if s.More > 1 {
-			want = fmt.Sprintf("every Pod that this selects, other selects too, and both act; it also overlaps with %d other Cleaners", s.More)
+			want = fmt.Sprintf("other also selects every Pod that this selector selects, and both Cleaners act on them; it also overlaps with %d other Cleaners", s.More)
 		}
 		if got := s.Words("other"); got != want || cleaners[s.Other].Name != "all" || s.More == 0 {
 			t.Errorf("%s: %s: %s", cleaners[s.At].Name, cleaners[s.Other].Name, got)
 		}
 	}
 	some := Share(cleaners[:2])
-	if len(some) != 1 || some[0].Words("other") != "other can also select some of the Pod objects that this selects, and both act" {
+	if len(some) != 1 || some[0].Words("other") != "other can also select some of the Pod objects that this selector selects, and both Cleaners act on them" {
 		t.Errorf("two that share some: %+v", some)
 	}
 }

@@ -108,14 +108,14 @@ func load(rules *clientcmd.ClientConfigLoadingRules, overrides *clientcmd.Config
 	config, err := loader.ClientConfig()
 	if err != nil {
 		if clientcmd.IsEmptyConfig(err) {
-			err = errors.New("there is no cluster to ask: no kubeconfig was found")
+			err = errors.New("no kubeconfig was found")
 		} else {
 			err = fmt.Errorf("reading the kubeconfig: %w", err)
 		}
 		return nil, terminal.Fail(
 			codes.ClusterUnreachable,
 			err,
-			"give one with --kubeconfig or KUBECONFIG; kubectl config view shows what there is",
+			"set --kubeconfig or KUBECONFIG; to see the contexts: kubectl config view",
 		)
 	}
 	return config, nil

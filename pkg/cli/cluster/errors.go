@@ -66,6 +66,6 @@ func roleHint(err error) string {
 		return ""
 	}
 	role := "kubecleaner-cleaner-" + who + "-role"
-	return "the ClusterRole " + role + " " + RolePrefix + " gives this right; somebody who may can give it to you: " +
+	return "the ClusterRole " + role + " " + RolePrefix + " gives this right; an administrator can give it to you: " +
 		"kubectl create clusterrolebinding cleaner-" + who + " --clusterrole=" + role + " --user=YOU"
 }

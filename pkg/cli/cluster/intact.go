@@ -15,6 +15,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/schema"
 )
 
+// StaysLost is why nobody may write to a Cleaner while the API server does not keep all of its fields.
+const StaysLost = "the API server would now store the Cleaner without these fields, and they would stay lost"
+
 // Intact refuses what must not be done while the API server does not keep all fields of Cleaners. Who may not read that
 // is not refused: the operator knows.
 func (c *Client) Intact(ctx context.Context, hint string) error {

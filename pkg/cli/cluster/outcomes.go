@@ -74,7 +74,7 @@ func Ending(run *v1alpha1.CleanerRun) string {
 	if ending == 0 {
 		return ""
 	}
-	return terminal.Grouped(ending, "object") + terminal.Plural(ending, " was", " were") +
-		" still being deleted when the run looked last (Terminating). The API server removes such an object when its time to " +
-		"end is over and the controllers of its finalizers have taken these off; the reason names them. KubeCleaner takes off none."
+	return "at the end of the run, " + terminal.Grouped(ending, "object") + terminal.Plural(ending, " was", " were") +
+		" still being deleted (Terminating). The API server removes such an object after its grace period, when its finalizers " +
+		"are removed; the reason names them. KubeCleaner never removes a finalizer."
 }

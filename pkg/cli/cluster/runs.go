@@ -55,12 +55,12 @@ func (c *Client) of(kind string) (client.Client, error) {
 const restoreRole = "kubecleaner-cleaner-restore-role"
 
 // RolePrefix is said of the name of a role: the chart and kustomize may have put another one in front.
-const RolePrefix = "(kubecleaner is the name of the installation, which may be another)"
+const RolePrefix = "(your installation may have another name than kubecleaner)"
 
 // NeededRole says how to come by the right to read what the run wrote down.
 func NeededRole(run *v1alpha1.CleanerRun) string {
 	return fmt.Sprintf(
-		"are Secrets in namespace %[1]s, and you need the right to get them: the Role %[2]s "+RolePrefix+"; somebody who may can give it to you: "+
+		"are Secrets in namespace %[1]s, and you need the right to get them: the Role %[2]s "+RolePrefix+"; an administrator can give it to you: "+
 			"kubectl -n %[1]s create rolebinding restore --role=%[2]s --user=YOU",
 		PartsNamespace(run),
 		restoreRole,

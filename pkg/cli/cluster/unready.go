@@ -38,11 +38,11 @@ func Unready(c *v1alpha1.Cleaner) (why, wayOut string) {
 func firstOf(reason, name string) string {
 	switch reason {
 	case v1alpha1.ReasonForeignController:
-		return "first remove the other controller; this looks for it: " + terminal.Program + " doctor"
+		return "first remove the other controller. To look for it: " + terminal.Program + " doctor"
 	case v1alpha1.ReasonCRDOutdated: // an edit now may store it without the fields that are dropped
-		return "do not edit it; this says what to do: " + terminal.Program + " doctor"
+		return "do not edit the Cleaner. To see what to do: " + terminal.Program + " doctor"
 	case v1alpha1.ReasonServiceAccountForbidden:
-		return "first correct the installation; this says what it lacks: " + terminal.Program + " doctor"
+		return "first correct the installation. To see what it lacks: " + terminal.Program + " doctor"
 	}
 	return "first correct the Cleaner: kubectl edit cleaner " + name
 }

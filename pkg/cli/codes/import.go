@@ -15,7 +15,7 @@ const (
 func importTable() [][2]string {
 	return [][2]string{
 		{string(ImportNothing), "there is nothing to import in what was given"},
-		{string(ImportTwice), "what was given has more than one of what import reads once"},
+		{string(ImportTwice), "the input has more than one of something that import reads only once, such as a ConfigMap with settings"},
 		{string(ImportLost), "something was not carried over by import"},
 		{string(ImportMistaken), "the imported configuration has a known mistake, so it does not do what it is meant to do"},
 		{string(ImportDiffers), "KubeCleaner does something differently from the imported tool, on purpose"},

@@ -32,7 +32,7 @@ func (p *patient) accountGone(ctx context.Context, c *v1alpha1.Cleaner) []Line {
 			return []Line{{Status: Warn, Object: object, Message: message, WayOut: p.withoutAccount(c)}}
 		}
 		if meta.IsStatusConditionFalse(c.Status.Conditions, v1alpha1.ConditionReady) {
-			then = "the Cleaner acts all the same, as soon as it is ready"
+			then = "the Cleaner acts even without it, as soon as it is ready"
 		}
 		return []Line{{
 			Status:  Warn,
@@ -41,7 +41,7 @@ func (p *patient) accountGone(ctx context.Context, c *v1alpha1.Cleaner) []Line {
 			WayOut:  p.withoutAccount(c),
 		}}
 	case err != nil:
-		return []Line{unread(object, "whether ServiceAccount "+named.String()+" exists could not be read", err)}
+		return []Line{unread(object, "could not read whether ServiceAccount "+named.String()+" exists", err)}
 	}
 	return nil
 }
@@ -86,11 +86,11 @@ func (p *patient) itselfGone(ctx context.Context, account v1alpha1.ServiceAccoun
 			Status:  Fail,
 			Object:  object,
 			Message: "the operator's ServiceAccount does not exist: the API server takes no requests from its Pods, and no new one starts",
-			WayOut: fmt.Sprintf("install KubeCleaner anew (config/default, or the chart); then kubectl -n %s rollout restart %s %s",
+			WayOut: fmt.Sprintf("install KubeCleaner again (config/default, or the chart); then kubectl -n %s rollout restart %s %s",
 				account.Namespace, strings.ToLower(p.deployment.Kind), p.deployment.Name),
 		}}
 	case err != nil:
-		return []Line{unread(object, "whether the operator's ServiceAccount exists could not be read", err)}
+		return []Line{unread(object, "could not read whether the operator's ServiceAccount exists", err)}
 	}
 	return nil
 }

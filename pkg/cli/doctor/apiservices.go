@@ -25,7 +25,7 @@ func (p *patient) apiServices(ctx context.Context) (lines []Line, well string) {
 		}
 	})
 	if err != nil {
-		return []Line{unread("", "which APIServices there are could not be read", err)}, ""
+		return []Line{unread("", "could not list the APIServices", err)}, ""
 	}
 	return lines, "every APIService is available"
 }
@@ -64,7 +64,7 @@ func (p *patient) apiServiceLine(service *unstructured.Unstructured, why string)
 			func(_ *v1alpha1.Cleaner, s *v1alpha1.ResourceSelector) bool { return s.Group == group },
 		},
 		{
-			"what its objects may name is Unknown, for the findings of Cleaners",
+			"Cleaners with a finding report as Unknown what its objects may use",
 			func(_ *v1alpha1.Cleaner, s *v1alpha1.ResourceSelector) bool {
 				return asksForUsers(s) && !strings.HasSuffix(group, "metrics.k8s.io") // metrics name nothing
 			},

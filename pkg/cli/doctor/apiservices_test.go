@@ -53,7 +53,7 @@ func TestAPIServices(t *testing.T) {
 	const namespaces = "Cleaners that delete Namespaces delete none, because it is not known what would be deleted with them: previews"
 	for group, want := range map[string]string{
 		"things.example.com": away + "Cleaners that select its objects touch nothing: things; " +
-			"what its objects may name is Unknown, for the findings of Cleaners: unused; " + namespaces,
+			"Cleaners with a finding report as Unknown what its objects may use: unused; " + namespaces,
 		"custom.metrics.k8s.io": away + namespaces,
 	} {
 		s := service(group, condition("False"))

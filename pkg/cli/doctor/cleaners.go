@@ -70,7 +70,7 @@ func (p *patient) ready(context.Context) (lines []Line, well string) {
 	}
 	well = terminal.Counted(len(p.cleaners)-unseen-held, "Cleaner") + " without a problem"
 	if held > 0 {
-		well += "; held by another controller, see the check k8s-cleaner: " + terminal.Counted(held, "Cleaner")
+		well += "; stopped because another controller writes their status (see the check k8s-cleaner): " + terminal.Counted(held, "Cleaner")
 	}
 	if unseen > 0 {
 		well += fmt.Sprintf("; the operator has not looked at %s yet", terminal.Counted(unseen, "new one"))
@@ -195,7 +195,7 @@ func (p *patient) runsOf(context.Context) (lines []Line, well string) {
 		switch {
 		case done == nil || done.Status != metav1.ConditionFalse:
 		case isReportedElsewhere(c, done):
-			well = "no run is stuck, overdue or failed for another reason than the checks cleaners and k8s-cleaner report"
+			well = "no run is stuck or overdue, and all failures are reported by the checks cleaners and k8s-cleaner"
 		default:
 			lines = append(lines, Line{
 				Status:  Warn,

@@ -88,7 +88,7 @@ func TestForeignControllerIsToldOnce(t *testing.T) {
 			t.Errorf("%s: the check k8s-cleaner says %v", name, lines)
 		}
 		lines, well := p.ready(t.Context())
-		if !saysOnly(lines, test.cleaners) || test.writers != nil && test.cleaners == "" && well != "0 Cleaners without a problem; held by another controller, see the check k8s-cleaner: 1 Cleaner" {
+		if !saysOnly(lines, test.cleaners) || test.writers != nil && test.cleaners == "" && well != "0 Cleaners without a problem; stopped because another controller writes their status (see the check k8s-cleaner): 1 Cleaner" {
 			t.Errorf("%s: the check cleaners says %v %q, want %q", name, lines, well, test.cleaners)
 		}
 		if lines, _ := p.runsOf(t.Context()); !saysOnly(lines, test.runs) {

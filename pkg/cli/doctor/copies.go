@@ -166,7 +166,7 @@ func (p *patient) claim(ctx context.Context, namespace, name string) []Line {
 			},
 		}
 	case err != nil:
-		return []Line{unread(object, "whether the volume of the copies is there could not be read", err)}
+		return []Line{unread(object, "could not read whether the volume of the copies exists", err)}
 	case claim.Status.Phase != corev1.ClaimBound:
 		return []Line{
 			{
@@ -189,7 +189,7 @@ func (p *patient) fullness(ctx context.Context) (lines []Line, size string) {
 		}
 	})
 	if err != nil {
-		return []Line{unread("", "how much the copies take could not be read", err)}, ""
+		return []Line{unread("", "could not read the size of the copies", err)}, ""
 	}
 	limit := resource.MustParse(defaultMaxCopies)
 	if value, given := p.flag("max-copies-bytes"); given {

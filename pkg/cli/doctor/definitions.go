@@ -48,7 +48,7 @@ func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 			},
 		}, ""
 	case err != nil:
-		return []Line{unread("", "which kinds of KubeCleaner the cluster has could not be read", err)}, ""
+		return []Line{unread("", "could not read which kinds of KubeCleaner the cluster has", err)}, ""
 	}
 	there := map[string]bool{}
 	for _, resource := range served.APIResources {
@@ -68,11 +68,11 @@ func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 	lacks, err := p.api.Lacks(ctx)
 	switch {
 	case err != nil:
-		lines = append(lines, unread("", "which fields of Cleaners the API server keeps could not be read", err))
+		lines = append(lines, unread("", "could not read which fields of Cleaners the API server keeps", err))
 	case schema.IsUnread(lacks):
 		lines = append(
 			lines,
-			unread("", "which fields of Cleaners the API server keeps could not be read", errors.New(lacks)),
+			unread("", "could not read which fields of Cleaners the API server keeps", errors.New(lacks)),
 		)
 	case lacks != "":
 		p.drops = true
@@ -95,9 +95,9 @@ func (p *patient) altered(
 		err := p.api.Read(ctx, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+name, &live)
 		switch {
 		case apierrors.IsForbidden(err): // of the others, too
-			return append(lines, unread("", "what else the CustomResourceDefinitions say could not be read", err))
+			return append(lines, unread("", "could not read the CustomResourceDefinitions in full", err))
 		case err != nil:
-			lines = append(lines, unread(about, "what it says could not be read", err))
+			lines = append(lines, unread(about, "could not read it in full", err))
 			continue
 		}
 		changes, err := schema.ChangesOf(plural, live)
@@ -118,18 +118,18 @@ func unapplied(about, plural string, c schema.Changes) (lines []Line) {
 		lines = append(lines, Line{
 			Status: Fail, Object: about,
 			Message: fmt.Sprintf("%s are stored as %s, and this version of KubeCleaner stores only %s: objects may have lost fields, "+
-				"and the API server refuses our definition", plural, strings.Join(c.Stored, ", "), version),
-			WayOut: fmt.Sprintf("in this order: let only %[1]s have storage: true (kubectl edit crd %[2]s); wait a minute, until "+
-				"each API server knows it; write each object once more (kubectl get %[2]s -o json | kubectl replace -f -); "+
-				"forget the other version (kubectl patch crd %[2]s "+
-				"--subresource=status --type=merge -p='{\"status\":{\"storedVersions\":[\"%[1]s\"]}}'). %[3]s. Then apply the objects' own manifests again",
+				"and the API server refuses KubeCleaner's CustomResourceDefinition", plural, strings.Join(c.Stored, ", "), version),
+			WayOut: fmt.Sprintf("1. Let only %[1]s have storage: true (kubectl edit crd %[2]s). 2. Wait a minute, until "+
+				"each API server knows it. 3. Write each object once more (kubectl get %[2]s -o json | kubectl replace -f -). "+
+				"4. Remove the other version from the status (kubectl patch crd %[2]s "+
+				"--subresource=status --type=merge -p='{\"status\":{\"storedVersions\":[\"%[1]s\"]}}'). 5. %[3]s. 6. Apply the objects' own manifests again",
 				version, name, schema.WayOut),
 		})
 	}
 	if c.Converted {
 		lines = append(lines, Line{
 			Status: Warn, Object: about,
-			Message: "something else converts its objects (spec.conversion), and to apply our definition does not remove that",
+			Message: "something else converts its objects (spec.conversion), and applying KubeCleaner's CustomResourceDefinition does not remove it",
 			WayOut:  "kubectl patch crd " + name + ` --type=json -p='[{"op":"remove","path":"/spec/conversion"}]'`,
 		})
 	}

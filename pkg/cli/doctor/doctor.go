@@ -35,8 +35,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the installation: operator, Cleaners, rights, channels and copies",
-		Long: "Checks the installation of KubeCleaner. For each problem, it prints a line with the cause and what to do. For each check that\n" +
-			"found no problem, it prints a line, too. It changes nothing. With -l, it checks only the Cleaners with these labels, and the installation.\n\n" +
+		Long: "Checks the installation of KubeCleaner. For each problem, it prints a line with the cause and what to do. It also prints a line for\n" +
+			"each check that found no problem. It changes nothing. With -l, it checks the installation, and of the Cleaners only those with these labels.\n\n" +
 			"OK: nothing is wrong. WARN: it works, but look at it. FAIL: something does not work. UNKNOWN: you may not read what the check needs;\n" +
 			"the line says which right is missing.\n\n" +
 			"It exits with 0 if all is well, with 1 if there is a FAIL, and with 4 if there is a WARN or an UNKNOWN and no FAIL.",

@@ -44,9 +44,9 @@ func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
 			},
 		}, ""
 	case err != nil:
-		return []Line{unread(object, "whether there is a leader could not be read", err)}, ""
+		return []Line{unread(object, "could not read whether there is a leader", err)}, ""
 	case ptr.Deref(lease.Spec.HolderIdentity, "") == "" || lease.Spec.RenewTime == nil:
-		return []Line{{Status: Fail, Object: object, Message: "nobody leads: no run begins", WayOut: look}}, ""
+		return []Line{{Status: Fail, Object: object, Message: "there is no leader: no run starts", WayOut: look}}, ""
 	}
 	holder, isLed := terminal.OneLine(*lease.Spec.HolderIdentity), cluster.IsLed(&lease, p.earlier())
 	if !isLed && p.hasJustStarted() {
@@ -90,7 +90,7 @@ func (p *patient) stopped(ctx context.Context) (lines []Line, well string) {
 			},
 		)
 	case err != nil:
-		lines = append(lines, unread(object, "whether all acting is stopped could not be read", err))
+		lines = append(lines, unread(object, "could not read whether all acting is stopped", err))
 	case is:
 		lines = append(
 			lines,
@@ -141,7 +141,7 @@ func (p *patient) legacy(context.Context) (lines []Line, well string) {
 			)
 		}
 	}
-	lines = append(lines, unreadAll("whether k8s-cleaner still runs could not be read",
+	lines = append(lines, unreadAll("could not read whether k8s-cleaner still runs",
 		append(slices.Clone(p.workloadErrs), p.known())...)...)
 	return lines, "no other controller acts on Cleaners"
 }

@@ -146,13 +146,13 @@ func (p *patient) holderIn(ctx context.Context, namespace string) string {
 
 // operators looks whether more than one operator acts on the Cleaners. The other checks are about one of them.
 func (p *patient) operators(context.Context) (lines []Line, well string) {
-	lines = unreadAll("whether there are several operators could not be read", p.workloadErrs...)
+	lines = unreadAll("could not read whether there are several operators", p.workloadErrs...)
 	var names []string
 	switch {
 	case p.deployment != nil:
 		names = append(names, p.deployment.Namespace+"/"+p.deployment.Name)
 	case p.holder != "":
-		names = append(names, fmt.Sprintf("%s (it leads in namespace %s)", p.holder, p.namespace))
+		names = append(names, fmt.Sprintf("%s (it is the leader in namespace %s)", p.holder, p.namespace))
 	}
 	line := Line{Status: Warn, WayOut: "remove all but one"}
 	var deletions []string

@@ -33,7 +33,7 @@ func TestOverlaps(t *testing.T) {
 	p.cleaners = append(p.cleaners, idle, broken)
 	lines, _ := p.overlaps(t.Context())
 	if len(lines) != 1 || lines[0].Status != Warn || lines[0].Object != "Cleaner/shop" ||
-		lines[0].Message != "every Pod that this selects, Cleaner all selects too, and both act" {
+		lines[0].Message != "Cleaner all also selects every Pod that this selector selects, and both Cleaners act on them" {
 		t.Errorf("doctor says %+v", lines)
 	}
 }

@@ -21,7 +21,7 @@ func (p *patient) policies(ctx context.Context) (lines []Line, well string) {
 	}
 	found, err := p.readPolicies(ctx)
 	if err != nil {
-		return []Line{unread("", "which ValidatingAdmissionPolicies there are could not be read", err)}, ""
+		return []Line{unread("", "could not list the ValidatingAdmissionPolicies", err)}, ""
 	}
 	for _, w := range wards() {
 		altered, there := w.examine(found)
@@ -39,7 +39,7 @@ func (p *patient) policies(ctx context.Context) (lines []Line, well string) {
 	}
 	mutating, err := p.readMutating(ctx)
 	if err != nil {
-		lines = append(lines, unread("", "which MutatingAdmissionPolicies there are could not be read", err))
+		lines = append(lines, unread("", "could not list the MutatingAdmissionPolicies", err))
 	}
 	lines = append(lines, refusals(slices.Concat(found.inForce(), mutating), p.requests(ctx))...)
 	return lines, "the policies that Cleaners need exist, and no other policy blocks Cleaners or the operator"

@@ -61,7 +61,7 @@ func (p *patient) stranger(ctx context.Context, object, holder string) []Line {
 	}
 	switch {
 	case err != nil:
-		return []Line{unread(object, "whether the leader "+holder+" is one of the operator's Pods could not be read", err)}
+		return []Line{unread(object, "could not read whether the leader "+holder+" is one of the operator's Pods", err)}
 	case len(pods.Items) == 0 && d.Status.AvailableReplicas == 0,
 		slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool { return mayBe(&pod, holder) }):
 		return nil

@@ -38,7 +38,7 @@ func wards() []ward {
 		{
 			"service_account", "-service-account", "cleaners",
 			func(c *v1alpha1.Cleaner) bool { return c.Spec.ServiceAccountRef != nil },
-			anyAccount, anyAccount, "apply config/policy, or the chart, anew",
+			anyAccount, anyAccount, "apply config/policy, or the chart, again",
 		},
 		{
 			"approval", "-approval", "cleanerapprovals", (*v1alpha1.Cleaner).NeedsApproval,

@@ -54,7 +54,7 @@ func (r request) isLeftOut(namespaces *metav1.LabelSelector) bool {
 func (p *patient) webhooks(ctx context.Context) (lines []Line, well string) {
 	hooks, err := p.hooks(ctx)
 	if err != nil {
-		return []Line{unread("", "which webhooks there are could not be read", err)}, ""
+		return []Line{unread("", "could not list the webhooks", err)}, ""
 	}
 	sent := p.requests(ctx)
 	for i := range hooks {

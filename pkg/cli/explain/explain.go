@@ -160,8 +160,7 @@ func (j *Judge) explain(ctx context.Context, of int, o *Subject, scope selector.
 	if ask := j.Finds(of); ask != nil {
 		if _, ok := ask(o.Object); !ok {
 			return fmt.Sprintf(
-				"finding (%s): it is not %s, or not as surely as %s",
-				spec.Finding.Type,
+				"finding (%s): the object does not have this finding, or has it with a lower confidence than minConfidence (%s)",
 				spec.Finding.Type,
 				spec.Finding.Least(),
 			)

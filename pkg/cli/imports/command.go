@@ -101,7 +101,7 @@ type job struct {
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
-		Use:   "import k8s-cleaner|kyverno|kube-janitor FILE... | --from-cluster",
+		Use:   "import (k8s-cleaner|kyverno|kube-janitor) (FILE... | --from-cluster)",
 		Short: "Write Cleaners from the configuration of another tool",
 		Long: "Prints Cleaners that do what your k8s-cleaner, Kyverno cleanup policies or kube-janitor do. They only report, unless\n" +
 			"--keep-action is given. If something cannot be carried over, the standard error has the line of the source and what to do, and\n" +

@@ -68,11 +68,11 @@ var variable = regexp.MustCompile(`^\s*\{\{(.*)\}\}\s*$`)
 func (c *condition) cel() (string, error) {
 	key, ok := c.Key.(string)
 	if !ok {
-		return "", errors.New("its key is no text")
+		return "", errors.New("its key is not a string")
 	}
 	inside := variable.FindStringSubmatch(key)
 	if inside == nil || strings.Contains(innerVariable.ReplaceAllString(inside[1], "$1"), "{{") {
-		return "", errors.New("its key is not one {{ ... }}")
+		return "", errors.New("its key is not exactly one {{ ... }} expression")
 	}
 	if text, ok := c.Value.(string); ok && strings.Contains(text, "{{") {
 		return "", errors.New("its value has a {{ ... }}")
@@ -108,11 +108,11 @@ func (c *condition) age(call jmespath.Call) (string, error) {
 		return ok && l.Value == ""
 	}
 	if len(call.Args) != 3 || !empty(call.Args[0]) || !empty(call.Args[2]) {
-		return "", errors.New("time_since is known only as time_since('', TIME, '')")
+		return "", errors.New("import supports time_since only as time_since('', TIME, '')")
 	}
 	path, ok := call.Args[1].(jmespath.Path)
 	if !ok {
-		return "", errors.New("time_since is known only of a field")
+		return "", errors.New("import supports time_since only of a field")
 	}
 	f, err := jmespath.FieldOf(path, "target")
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *condition) age(call jmespath.Call) (string, error) {
 	}
 	op := ageOperators[c.Operator]
 	if op == "" {
-		return "", fmt.Errorf("the operator %s is not known of a duration", c.Operator)
+		return "", fmt.Errorf("import does not support the operator %s with a duration", c.Operator)
 	}
 	after, err := durationOf(c.Value)
 	if err != nil {
@@ -156,7 +156,7 @@ func operand(e jmespath.Expr) (f jmespath.Field, fallback any, err error) {
 	if or, ok := e.(jmespath.Binary); ok && or.Op == "||" {
 		value, isLiteral := or.Right.(jmespath.Literal)
 		if !isLiteral {
-			return f, nil, errors.New("|| is known only with a text or a value behind it")
+			return f, nil, errors.New("|import supports || only with a text or a value after it")
 		}
 		f, _, err = operand(or.Left)
 		return f, value.Value, err
@@ -167,13 +167,13 @@ func operand(e jmespath.Expr) (f jmespath.Field, fallback any, err error) {
 		return f, nil, err
 	case jmespath.Call:
 		if e.Name != "length" || len(e.Args) != 1 {
-			return f, nil, fmt.Errorf("the function %s is not known", e.Name)
+			return f, nil, fmt.Errorf("import does not support the function %s", e.Name)
 		}
 		of, fallback, err := operand(e.Args[0])
 		if list, ok := fallback.([]any); ok && len(list) == 0 {
 			fallback = float64(0)
 		} else if fallback != nil {
-			return f, nil, errors.New("length is known only with `[]` for what is missing")
+			return f, nil, errors.New("import supports length(...) only with the default `[]`, as in length(x || `[]`)")
 		}
 		of.Value = "size(" + of.Value + ")"
 		return of, fallback, err

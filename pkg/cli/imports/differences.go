@@ -47,7 +47,7 @@ func (j *job) reportDifferences(from source, written []*draft) {
 // reportActing says what differs when Cleaners delete.
 func (j *job) reportActing(from source, acting []*draft) {
 	if j.keepAction {
-		j.differsAll(fmt.Sprintf("%s goes on beside these Cleaners: %s when you apply them", from.title, from.stop))
+		j.differsAll(fmt.Sprintf("%s continues to run next to these Cleaners: %s when you apply them", from.title, from.stop))
 	} else {
 		j.differsAll(fmt.Sprintf("%s acts at once; these Cleaners only report: when their reports are right, import again with --keep-action",
 			from.title))
@@ -76,7 +76,7 @@ func copies(from source, acting []*draft) string {
 	text := fmt.Sprintf("%s keeps %s; KubeCleaner keeps a copy of what it deletes or changes for %d days (%s restore)",
 		from.title, from.copies, v1alpha1.DefaultRetention/(24*time.Hour), terminal.Program)
 	if len(lacking) > 0 {
-		text += ", but none of " + strings.Join(lacking, norOf)
+		text += ", but no copy of " + strings.Join(lacking, norOf)
 	}
 	return text
 }

@@ -21,7 +21,7 @@ func (p *policy) excludesAll(m *matching) bool {
 	if m == nil || len(m.Any)+len(m.All) > 0 {
 		return false
 	}
-	p.lost(p.d, "spec.exclude", "names nothing in any or all, and Kyverno takes that for everything: "+
+	p.lost(p.d, "spec.exclude", "is empty, and Kyverno then excludes everything: "+
 		"the policy deletes nothing, so no Cleaner was written",
 		"if it is to delete, remove exclude, or write into exclude.any what is to stay")
 	return true

@@ -104,7 +104,7 @@ func (f *janitorFlags) isElsewhere(j *job, d *manifest.Document, at, name, value
 	if !listFlag.MatchString(name) || !strings.Contains(value, "$(") {
 		return false
 	}
-	f.lose(j, d, at, fmt.Sprintf("%s is not carried over: %s stands for a value that is kept elsewhere", name, value),
+	f.lose(j, d, at, fmt.Sprintf("%s is not carried over: the value of %s is kept elsewhere", name, value),
 		"write the text itself")
 	return true
 }

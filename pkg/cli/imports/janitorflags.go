@@ -53,7 +53,7 @@ func (f *janitorFlags) readArguments(j *job, d *manifest.Document, at string) (g
 	}
 	line, wrong := afterProgram(line)
 	if wrong != nil {
-		f.lose(j, d, wrong.field, terminal.Quoted(wrong.text)+" is not carried over: it is not known which flags it gives to kube-janitor",
+		f.lose(j, d, wrong.field, terminal.Quoted(wrong.text)+" is not carried over: import does not know which flags it gives to kube-janitor",
 			"write kube-janitor as the command, and its flags as a list in args")
 	}
 	return f.readWords(j, d, line)
@@ -71,7 +71,7 @@ func (f *janitorFlags) readWords(j *job, d *manifest.Document, line []word) (giv
 		}
 		switch {
 		case strings.HasPrefix(w.text, "@") || !isFlag && !takesNext:
-			f.lose(j, d, w.field, terminal.Quoted(w.text)+" is not carried over: it may stand for flags of kube-janitor",
+			f.lose(j, d, w.field, terminal.Quoted(w.text)+" is not carried over: perhaps it has flags of kube-janitor",
 				"write the flags themselves")
 		case isFlag:
 			f.take(j, d, w.field, name, value)
@@ -171,7 +171,7 @@ func (f *janitorFlags) take( //nolint:cyclop // a flat switch over the flags of 
 	case "--once", "--debug", "-d", "--quiet", "-q", "--parallelism", "--log-format",
 		"--wait-after-delete": // how kube-janitor runs, not what it deletes
 	default:
-		f.lose(j, d, at, terminal.Quoted(name)+" is not carried over: it is not known what it changes",
+		f.lose(j, d, at, terminal.Quoted(name)+" is not carried over: import does not know what it changes",
 			"see what it does in kube-janitor, remove the flag")
 	}
 }

@@ -103,7 +103,7 @@ func (in *janitorInput) markedKinds(from *manifest.Document) []schema.GroupVersi
 		if never := neverReads(kind); never != "" {
 			in.differs(from, "", plural+" are left out: "+never, "")
 		} else if !ok {
-			in.lost(from, "", fmt.Sprintf("the resource %q that kube-janitor includes is not known, so its annotations are not read", plural),
+			in.lost(from, "", fmt.Sprintf("import does not know the resource %q that kube-janitor includes, so its annotations are not read", plural),
 				"add a selector for its kind to the Cleaner kube-janitor-marks")
 		} else if !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)

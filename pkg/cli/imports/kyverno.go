@@ -188,7 +188,7 @@ func (p *policy) kindsOf(alternative []placed) (kinds []schema.GroupVersionKind)
 			kind, ok := p.kinds.named(text)
 			if !ok {
 				p.lost(p.d, fmt.Sprintf("%s.resources.kinds[%d]", f.at, i),
-					fmt.Sprintf("%q is not carried over: it is not known which kind that is", text),
+					fmt.Sprintf("%q is not carried over: import does not know this kind", text),
 					"write it as GROUP/VERSION/KIND, and one for each kind")
 				continue
 			}

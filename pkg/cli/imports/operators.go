@@ -43,10 +43,10 @@ func (c *condition) holds(f jmespath.Field) (string, error) {
 			return fmt.Sprintf("double(%s) %s %s", left, op, strconv.FormatFloat(n, 'f', -1, 64)), nil
 		}
 		if op != "" {
-			return "", fmt.Errorf("%s is known only with a number, not with %q", c.Operator, value)
+			return "", fmt.Errorf("import supports %s only with a number, not with %q", c.Operator, value)
 		}
 	}
-	return "", fmt.Errorf("the operator %s is not known with such a value", c.Operator)
+	return "", fmt.Errorf("import does not support the operator %s with such a value", c.Operator)
 }
 
 // equal is whether a value is equal to that of the policy, or unequal.
@@ -135,7 +135,7 @@ func (c *condition) texts() (texts []string, err error) {
 		// A single text that is JSON and no list is of the wrong type to Kyverno, and so is any to NotIn.
 		isNot := strings.Contains(c.Operator, "Not") && (c.Operator == "NotIn" || json.Valid([]byte(value)))
 		if isNot || valueRange.MatchString(value) || strings.HasPrefix(value, "[") {
-			return nil, fmt.Errorf("%s is not known with the text %q: write a list", c.Operator, value)
+			return nil, fmt.Errorf("import does not support %s with the text %q: write a list", c.Operator, value)
 		}
 		return []string{value}, nil
 	case []any:
@@ -144,7 +144,7 @@ func (c *condition) texts() (texts []string, err error) {
 			case string, float64, bool:
 				texts = append(texts, fmt.Sprint(one))
 			default:
-				return nil, errors.New("a value of this type is not known here")
+				return nil, errors.New("import does not support a value of this type")
 			}
 		}
 		return texts, nil

@@ -15,7 +15,7 @@ func (p *policy) ruledKind(rule *resourceRule, group, plural, field string) (sch
 	kind, ok := p.kinds.resource(group, plural)
 	if !ok && !p.isElsewhere(group, plural, rule.APIGroups) {
 		p.lost(p.d, field,
-			fmt.Sprintf("%q of group %q is not carried over: it is not known which kind that is", plural, group),
+			fmt.Sprintf("%q of group %q is not carried over: import does not know this kind", plural, group),
 			"write a selector for it by hand")
 	}
 	return kind, ok && rule.isFor(kind.GroupKind())

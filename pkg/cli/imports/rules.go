@@ -111,7 +111,7 @@ func (in *janitorInput) translate(r *rule) {
 				"name the resources that you mean, and import again",
 			)
 		default:
-			in.loseRule(r, fmt.Sprintf("%q is not carried over: it is not known which kind that is", plural),
+			in.loseRule(r, fmt.Sprintf("%q is not carried over: import does not know this kind", plural),
 				"add a selector for its group, version and kind to the Cleaner")
 		}
 	}
@@ -147,7 +147,7 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 		return nil
 	case after[0].Never:
 		in.differsAt(r.d, r.line, fmt.Sprintf("rule %s: ttl %s keeps what the rule matches, so no Cleaner was written for it: "+
-			"the Cleaners of the rules after it leave that alone, and other Cleaners may not", r.ID, r.TTL),
+			"the Cleaners of the rules after it leave that alone, but other Cleaners may touch it", r.ID, r.TTL),
 			"to keep these objects from every Cleaner, annotate them with "+v1alpha1.ProtectAnnotation+"=true")
 		return nil
 	}

@@ -31,7 +31,7 @@ func (p *policy) unknown(spec any) (holes []v1alpha1.MatchCondition) {
 				"the Cleaner selects these objects whatever was done with them; see with preview whether that is meant")
 			continue
 		}
-		message := "is not known here, and may narrow the policy"
+		message := "is not known to import, and may narrow the policy"
 		if f.near != "" {
 			message += "; did you mean " + terminal.Quoted(f.near) + "?"
 		}

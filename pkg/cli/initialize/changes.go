@@ -126,8 +126,8 @@ func (c *changes) refuseQueries(r *recipe) error {
 	queries := slices.ContainsFunc(selectors, func(s v1alpha1.ResourceSelector) bool { return s.WantsMetrics() })
 	if queries && (c.namespace != "" || c.namespaceSelector != "" || c.long != "") {
 		return errors.New(
-			"--namespace, --namespace-selector and --for are not for it: its metricQueries name the namespace and the time; " +
-				"write it without these flags, and edit both",
+			"you cannot use --namespace, --namespace-selector or --for with this recipe: its metricQueries name the namespace and the time; " +
+				"run init without these flags, and edit both",
 		)
 	}
 	return nil
@@ -142,8 +142,8 @@ func (c *changes) refusePart(r *recipe) error {
 		return nil
 	}
 	return errors.New(
-		"--namespace and --namespace-selector are not for it: an object in any namespace can keep the others, and it must see them all; " +
-			"write it without these flags, and protect the namespaces that it must not touch: " +
+		"you cannot use --namespace or --namespace-selector with this recipe: an object in any namespace can keep the others, and it must see them all; " +
+			"run init without these flags, and protect the namespaces that it must not touch: " +
 			"kubectl annotate namespace NAME " + v1alpha1.ProtectAnnotation + "=true",
 	)
 }
@@ -154,8 +154,8 @@ func (c *changes) keepKinds(r *recipe, list *yamlnode.Node) error {
 		return nil
 	}
 	if r.cleaner.Spec.ResourcePolicySet.AggregatedSelection != "" {
-		return errors.New("--kind is not for it: its script looks at all its kinds together; " +
-			"write it without --kind, and change its kinds and the script in the file")
+		return errors.New("you cannot use --kind with this recipe: its script looks at all its kinds together; " +
+			"run init without --kind, and change its kinds and the script in the file")
 	}
 	for _, wanted := range c.kinds {
 		if !r.hasKind(wanted) {
@@ -201,7 +201,7 @@ func (c *changes) setNamespaces(list *yamlnode.Node) (note string, err error) {
 	if len(list.Content) == 0 {
 		flag := map[bool]string{true: "--namespace", false: "--namespace-selector"}[c.namespace != ""]
 		return "", fmt.Errorf(
-			"%s is not for it: %s objects have no namespace",
+			"you cannot use %s with this recipe: %s objects have no namespace",
 			flag,
 			strings.Join(slices.Compact(without), ", "),
 		)
@@ -258,7 +258,7 @@ func (c *changes) setTime(r *recipe, title, list *yamlnode.Node) error {
 	together := r.cleaner.Spec.ResourcePolicySet.AggregatedSelection != ""
 	if len(without) == len(list.Content) || len(without) > 0 && !together {
 		return fmt.Errorf(
-			"--for is not for it: there is no time in its selector of %s, or there are several",
+			"you cannot use --for with this recipe: there is no time in its selector of %s, or there are several",
 			strings.Join(without, ", "),
 		)
 	}

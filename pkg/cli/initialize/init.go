@@ -42,8 +42,9 @@ func Command(s *terminal.Session) *cobra.Command {
 		Long: "Writes the Cleaner of a recipe to the standard output, with comments that say what it finds, what else it may select, which rights\n" +
 			"it needs, and how to let it act. It only reports, unless you set --action. --list lists the recipes. With WORDs, it lists only the\n" +
 			"recipes that match all words. If no recipe does, it lists those that match the most words. No cluster is needed.\n\n" +
-			"--for sets how long an object must have had the finding. If the recipe has no such time, it sets the time in the recipe's\n" +
-			"condition. If there is none, it sets the age. A flag that does not fit the recipe is an error.",
+			"--for sets finding.forSeconds. If the recipe does not have it, --for sets the one duration in its matchConditions. If there is\n" +
+			"none, --for sets minAgeSeconds. If the recipe has no time at all, --for adds finding.forSeconds to its findings. A flag that does\n" +
+			"not fit the recipe is an error.",
 		Example: "  kubectl cleaner init --list\n  kubectl cleaner init --list crash\n" +
 			"  kubectl cleaner init unused --kind ConfigMap,Secret --for 30d > cleaner.yaml\n" +
 			"  kubectl cleaner init finished-jobs --namespace-selector team=shop --schedule '0 4 * * *' --action Delete > cleaner.yaml",
@@ -131,9 +132,9 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 func (o *options) validate(cmd *cobra.Command, args []string) error {
 	var wrong []string
 	if !o.list {
-		wrong = misplaced(cmd, listFlags, "goes with --list only")
+		wrong = misplaced(cmd, listFlags, "can be used only with --list")
 	} else {
-		wrong = misplaced(cmd, changeFlags, "goes with the name of a recipe, and not with --list")
+		wrong = misplaced(cmd, changeFlags, "can be used only with the name of a recipe, not with --list")
 	}
 	switch {
 	case len(wrong) > 0:
@@ -222,8 +223,8 @@ func (o *options) write(ctx context.Context, r *recipe) (text string, notes []st
 	}
 	wrong := refusals(problems)
 	if len(wrong) > 0 {
-		err := fmt.Errorf("the recipe %s cannot be written so: %w", r.Name, errors.Join(wrong...))
-		return "", nil, terminal.Fail(codes.RecipeRefused, err, "change or leave out the flag that asks for it")
+		err := fmt.Errorf("the recipe %s cannot be written with these flags: %w", r.Name, errors.Join(wrong...))
+		return "", nil, terminal.Fail(codes.RecipeRefused, err, "change or remove the flag that causes this")
 	}
 	return text, notes, nil
 }

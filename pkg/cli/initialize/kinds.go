@@ -27,9 +27,9 @@ func noKind(r *recipe, wanted string) error {
 	}
 	near := known.Meant(wanted)
 	if near != "" && !strings.HasPrefix(strings.ToLower(wanted), strings.ToLower(near)) { // it may be a plural
-		kind, has = near, fmt.Sprintf("did you mean %q? That is not one of its kinds either: ", near)
+		kind, has = near, fmt.Sprintf("did you mean %q? It does not have that kind either: ", near)
 	}
-	message := fmt.Sprintf("--kind %s: it has no such kind; %s%s", wanted, has, strings.Join(names, ", "))
+	message := fmt.Sprintf("--kind %s: the recipe has no selector of this kind; %s%s", wanted, has, strings.Join(names, ", "))
 	if other := otherWith(r, kind); other != "" {
 		message += "; the recipe " + other + " has it"
 	}

@@ -63,7 +63,7 @@ func FieldOf(path Path, root ...any) (Field, error) {
 	}
 	path = path[len(root):]
 	if path[0] == "_context" {
-		return Field{}, fmt.Errorf("_context is known only here: pvc_is_not_mounted && pvc_is_not_referenced")
+		return Field{}, fmt.Errorf("import supports _context only in: pvc_is_not_mounted && pvc_is_not_referenced")
 	}
 	if path[len(path)-1] == (Flatten{}) { // of a list, it is the list
 		path = path[:len(path)-1]
@@ -94,7 +94,7 @@ func under(value string, step any) (at, guard string, err error) {
 		}
 		return value + "." + step, "has(" + value + "." + step + ")", nil
 	}
-	return "", "", fmt.Errorf("[] is known only at the end of a field")
+	return "", "", fmt.Errorf("import supports [] only at the end of a field")
 }
 
 // isAlways reports whether the part of a path that ends with the i-th step is there in every object.
@@ -123,14 +123,14 @@ func compared(e Binary, root []any) (string, error) {
 	}
 	value, ok := right.(Literal)
 	if !ok {
-		return "", fmt.Errorf("a comparison is known only with a text in '...' or a value in `...`")
+		return "", fmt.Errorf("import supports a comparison only with a text in '...' or a value in `...`")
 	}
 	f, err := operand(left, root)
 	if err != nil {
 		return "", err
 	}
 	if op != "==" && op != "!=" && !isOrdered(f, value) {
-		return "", fmt.Errorf("%s is known only with a number, such as `3`, and of fields that are always texts", op)
+		return "", fmt.Errorf("import supports %s only with a number, such as `3`, and of fields that are always texts", op)
 	}
 	if value.Value == nil { // a field that is missing is null
 		isSet := f.when("dyn(" + f.Value + ") != null")
@@ -180,9 +180,9 @@ func operand(e Expr, root []any) (Field, error) {
 			f.Value = "size(" + f.Value + ")"
 			return f, err
 		}
-		return Field{}, fmt.Errorf("the function %s is not known in a comparison", e.Name)
+		return Field{}, fmt.Errorf("import does not support the function %s in a comparison", e.Name)
 	}
-	return Field{}, fmt.Errorf("a comparison is known only of a field")
+	return Field{}, fmt.Errorf("import supports a comparison only of a field")
 }
 
 func only[T Expr](c Call) (of T, ok bool) {
@@ -197,7 +197,7 @@ func only[T Expr](c Call) (of T, ok bool) {
 func called(c Call, root []any, not string) (string, error) {
 	method := map[string]string{"starts_with": "startsWith", "ends_with": "endsWith", "contains": "contains"}[c.Name]
 	if method == "" {
-		return "", fmt.Errorf("the function %s is not known", c.Name)
+		return "", fmt.Errorf("import does not support the function %s", c.Name)
 	}
 	if len(c.Args) != 2 {
 		return "", fmt.Errorf("%s takes a field and a text", c.Name)
@@ -244,7 +244,7 @@ func Value(v any) (string, error) {
 		}
 		return "[" + strings.Join(parts, ", ") + "]", nil
 	}
-	return "", fmt.Errorf("a value of this type is not known here")
+	return "", fmt.Errorf("import does not support a value of this type")
 }
 
 // Quote is a text in CEL.

@@ -86,22 +86,22 @@ func TestConditions(t *testing.T) {
 // TestRefused: what is not known is refused, with what it is.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "the end stands where a field", "a.": "the end stands where a field is expected", "a b": `"b" stands where nothing is expected`,
-		"a | b": `"|" is not known here`,
-		"a[?b]": `"?" is not known here`, "a[-1]": `"-" is not known here`, "a[0": "[...] is known only", "a[b]": "[...] is known only",
-		"a[].b == 'x'":   "[] is known only at the end",
-		"keys(a) == 'x'": "the function keys is not known", "to_number(a)": "the function to_number is not known",
-		"length(a)": "the function length is not known",
-		"a == b":    "a comparison is known only with a text", "a < 'x'": "< is known only with a number", "'x'": "a text or a number alone",
+		"": "found the end, but a field", "a.": "found the end, but a field is expected here", "a b": `found "b", but nothing more is expected here`,
+		"a | b": `import does not support "|" here`,
+		"a[?b]": `import does not support "?" here`, "a[-1]": `import does not support "-" here`, "a[0": "import supports [...] only", "a[b]": "import supports [...] only",
+		"a[].b == 'x'":   "import supports [] only at the end",
+		"keys(a) == 'x'": "import does not support the function keys", "to_number(a)": "import does not support the function to_number",
+		"length(a)": "import does not support the function length",
+		"a == b":    "import supports a comparison only with a text", "a < 'x'": "import supports < only with a number", "'x'": "a text or a number alone",
 		"contains(a)":    "contains takes a field and a text",
-		"contains(a, b)": "contains takes a field and a text", "(a": "the end stands where ) is expected",
-		"f(a": "the end stands where , or ) is expected", "'a": "' has no end",
-		"`{`": "`{` is no JSON", "a == `{\"b\": 1}`": "a value of this type is not known", "_context.random": "_context is known only here",
-		"@.a": `"@" is not known here`,
+		"contains(a, b)": "contains takes a field and a text", "(a": "found the end, but ) is expected here",
+		"f(a": "found the end, but , or ) is expected here", "'a": "' has no end",
+		"`{`": "`{` is no JSON", "a == `{\"b\": 1}`": "import does not support a value of this type", "_context.random": "import supports _context only in",
+		"@.a": `import does not support "@" here`,
 		// ! binds tighter than the . behind it.
 		"!a.b":           "!a.b is never true, because JMESPath reads the ! first; if you mean !(a.b), write that",
 		`c && !a[0]."b"`: `!a[0]."b" is never true`, "!(!a.b)": "!a.b is never true", "!!a.b": "!a.b is never true", "!a[]": "!a[] is never true",
-		"!a == 'x'": "a comparison is known only of a field", "a[99999999999999999999]": "out of range", "\"a\\q\"": "invalid character",
+		"!a == 'x'": "import supports a comparison only of a field", "a[99999999999999999999]": "out of range", "\"a\\q\"": "invalid character",
 		strings.Repeat("(", 60) + "a" + strings.Repeat(")", 60): "nested more than 50 levels",
 	} {
 		if got, err := translate(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -48,7 +48,7 @@ func Parse(text string) (Expr, error) {
 	p := &parser{tokens: tokens}
 	e, err := p.or()
 	if err == nil && p.peek().kind != end {
-		err = fmt.Errorf("%s stands where nothing is expected", p.peek())
+		err = fmt.Errorf("found %s, but nothing more is expected here", p.peek())
 	}
 	return e, err
 }
@@ -123,7 +123,7 @@ func (p *parser) unary() (Expr, error) {
 	case t.kind == name:
 		return p.path(t.text)
 	}
-	return nil, fmt.Errorf("%s stands where a field, a text or a function is expected", t)
+	return nil, fmt.Errorf("found %s, but a field, a text or a function is expected here", t)
 }
 
 // not reads what stands behind a !. In JMESPath, ! binds tighter than . and []: the rest of the path is that of true or
@@ -151,7 +151,7 @@ func (p *parser) not() (Expr, error) {
 func (p *parser) group() (Expr, error) {
 	e, err := p.or()
 	if err == nil && !p.take(")") {
-		err = fmt.Errorf("%s stands where ) is expected", p.peek())
+		err = fmt.Errorf("found %s, but ) is expected here", p.peek())
 	}
 	return e, err
 }
@@ -160,7 +160,7 @@ func (p *parser) call(function string) (Expr, error) {
 	c := Call{Name: function}
 	for !p.take(")") {
 		if len(c.Args) > 0 && !p.take(",") {
-			return nil, fmt.Errorf("%s stands where , or ) is expected", p.peek())
+			return nil, fmt.Errorf("found %s, but , or ) is expected here", p.peek())
 		}
 		arg, err := p.or()
 		if err != nil {
@@ -178,7 +178,7 @@ func (p *parser) path(first string) (Expr, error) {
 		case p.take("."):
 			t := p.next()
 			if t.kind != name {
-				return nil, fmt.Errorf("%s stands where a field is expected", t)
+				return nil, fmt.Errorf("found %s, but a field is expected here", t)
 			}
 			path = append(path, t.text)
 		case p.take("["):
@@ -202,7 +202,7 @@ func (p *parser) index() (any, error) {
 	t := p.next()
 	i, isNumber := t.value.(int)
 	if t.kind != number || !isNumber || !p.take("]") {
-		return nil, fmt.Errorf("[...] is known only with nothing in it, or one number that is not below zero, such as [0]")
+		return nil, fmt.Errorf("import supports [...] only with nothing in it, or with one number that is not below zero, such as [0]")
 	}
 	return i, nil
 }

@@ -68,7 +68,7 @@ func scanOne(rest string) (token, string, error) {
 		}
 	}
 	_, size := utf8.DecodeRuneInString(rest)
-	return token{}, "", fmt.Errorf("%s is not known here", strconv.Quote(rest[:size]))
+	return token{}, "", fmt.Errorf("import does not support %s here", strconv.Quote(rest[:size]))
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

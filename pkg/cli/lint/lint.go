@@ -35,16 +35,16 @@ type options struct {
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
-		Use:   "lint -f FILE...",
+		Use:   "lint [-f] FILE...",
 		Short: "Check Cleaners, without a cluster",
-		Long: "Checks Cleaners as the API server and the operator would, lists all problems, and says when they run.\n" +
+		Long: "Checks Cleaners as the API server and the operator would, lists all problems, and shows when the Cleaners run.\n" +
 			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, an address (https://), or - for the\n" +
 			"standard input.",
 		Example: "  kubectl cleaner lint -f cleaner.yaml\n  kubectl cleaner lint manifests/ -o json\n  kustomize build . | kubectl cleaner lint -f -",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.files = append(o.files, args...)
 			if len(o.files) == 0 {
-				return terminal.UsageError(cmd, "needs a file: -f FILE")
+				return terminal.UsageError(cmd, "needs a file: "+terminal.Program+" lint FILE")
 			}
 			return o.run(cmd.Context())
 		},
@@ -114,7 +114,7 @@ func (o *options) run(ctx context.Context) error {
 	}
 	if result.typesUnknown && o.output != "json" {
 		o.Note(
-			"whether the fields in matchConditions exist is not known of all kinds: give their schemas with --schemas FILE, or ask a cluster: kubectl cleaner preview -f FILE",
+			"for some kinds, the fields in matchConditions were not checked. Give their schemas with --schemas FILE, or use a cluster: kubectl cleaner preview -f FILE",
 		)
 	}
 	return nil

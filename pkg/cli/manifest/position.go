@@ -192,7 +192,7 @@ func duplicates(d *Document) []Problem {
 				if first, again := seen[content.Value]; again && content.ShortTag() != "!!merge" {
 					problems = append(problems, Problem{
 						File: d.File, Line: content.Line, Cleaner: d.Name(), Field: field, Code: codes.YAMLDuplicate,
-						Message: fmt.Sprintf("stands twice: here and in line %d", first), Hint: "remove one of them",
+						Message: fmt.Sprintf("is here twice: also in line %d", first), Hint: "remove one of them",
 					})
 				}
 				seen[content.Value] = content.Line

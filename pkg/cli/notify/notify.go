@@ -50,8 +50,8 @@ func testCommand(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "test CLEANER [NOTIFICATION]",
-		Short: "Send a sample on the channels of a Cleaner",
-		Long: "Sends a message that is marked as a test, on all channels of a Cleaner of the cluster or on the one that you name. The\n" +
+		Short: "Send a sample to the channels of a Cleaner",
+		Long: "Sends a message that is marked as a test, to all channels of a Cleaner of the cluster or to the one that you name. The\n" +
 			"message is sent from this machine, and the Secrets are read with your own rights. No Cleaner runs or changes.\n\n" +
 			"It exits with 0 if all messages were delivered, with 4 if some were, and with 1 if none was.",
 		Example: "  kubectl cleaner notify test unused-configmaps\n  kubectl cleaner notify test unused-configmaps slack",
@@ -63,9 +63,9 @@ func testCommand(s *terminal.Session) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
-	cmd.Flags().StringVar(&o.caFile, "notify-ca-file", "", "file with certificates (PEM) of authorities to trust besides the system's, like the operator's flag of this name")
-	cmd.Flags().StringVar(&o.allowed, "allowed-notification-hosts", "", "comma-separated hosts that a sample may be sent to, even if they are this machine or have a private address, like the operator's flag of this name")
-	cmd.Flags().StringVar(&o.page, "dashboard-url", "", "address of the page, to which the sample then links, like the operator's flag of this name")
+	cmd.Flags().StringVar(&o.caFile, "notify-ca-file", "", "same as the operator's flag --notify-ca-file: file with certificates (PEM) of authorities to trust besides the system's")
+	cmd.Flags().StringVar(&o.allowed, "allowed-notification-hosts", "", "same as the operator's flag --allowed-notification-hosts: comma-separated hosts that a sample may be sent to, even if they are this machine or have a private address")
+	cmd.Flags().StringVar(&o.page, "dashboard-url", "", "same as the operator's flag --dashboard-url: address of the dashboard, to which the sample then links")
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = o.complete
 	return cmd

@@ -82,7 +82,7 @@ func sample(cleaner *v1alpha1.Cleaner, now time.Time) *v1alpha1.CleanerRun {
 			RunCounts: v1alpha1.RunCounts{Considered: 1, Matched: 1},
 			Objects: []v1alpha1.ObjectOutcome{{
 				APIVersion: "v1", Kind: "ConfigMap", Namespace: "example", Name: "example", Outcome: v1alpha1.OutcomeMatched,
-				Message: "what a script says of an object stands here",
+				Message: "here is what a script says about an object",
 			}},
 		},
 	}

@@ -76,7 +76,7 @@ func (j *job) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alp
 	case verdict.Matches && cleaner.Spec.ResourcePolicySet.AggregatedSelection != "":
 		j.Note("%s does not match: aggregatedSelection did not choose it", terminal.OneLine(o.String()))
 	case verdict.Matches:
-		j.Note("%s matches now, and did not when it was listed; it has just changed", terminal.OneLine(o.String()))
+		j.Note("%s matches now. It did not match when it was listed, because it changed in between", terminal.OneLine(o.String()))
 	default:
 		j.Note("%s does not match:\n  %s", terminal.OneLine(o.String()), strings.Join(verdict.Refusals, "\n  "))
 	}

@@ -28,9 +28,9 @@ func (o *options) misused(cmd *cobra.Command, names []string) string { //nolint:
 	case len(o.files) == 0 && len(o.from) > 0:
 		return "needs -f FILE with --from: without a cluster there are no Cleaners"
 	case o.complete && len(o.from) == 0:
-		return "--complete says something of the manifests of --from; give that as well"
+		return "--complete needs --from: add --from, or remove --complete"
 	case len(o.from) > 0 && (o.askAll || o.Given() != ""):
-		return "--from asks no cluster; leave --" + cmp.Or(o.Given(), "dry-run-all") + " out"
+		return "--from does not use a cluster: remove --" + cmp.Or(o.Given(), "dry-run-all")
 	case slices.Contains(o.files, "-") && slices.Contains(o.from, "-"):
 		return "reads the standard input once: for the Cleaners (-f -) or for the manifests (--from -)"
 	case cmd.Flags().Changed("fail-on-findings") && o.failOn < 1:

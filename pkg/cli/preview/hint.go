@@ -62,7 +62,7 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 func (j *job) nextOf(cleaner *v1alpha1.Cleaner, found *result, document *manifest.Document) string {
 	switch {
 	case j.drops:
-		return "do not apply it now; this says what to do first: " + terminal.Program + " doctor"
+		return "do not apply it now. To see what to do first: " + terminal.Program + " doctor"
 	case j.dump != nil:
 		return fmt.Sprintf("next, on your cluster: %s preview -f %s", terminal.Program, j.files[0])
 	case j.warnings > 0:
@@ -87,7 +87,7 @@ func (j *job) toRun(cleaner *v1alpha1.Cleaner, found *result, name string) strin
 	waits := ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1) > 1 || cleaner.LongestFinding() > 0
 	switch {
 	case j.drops:
-		return "no run begins now; this says what to do: " + terminal.Program + " doctor"
+		return "no run begins now. To see what to do: " + terminal.Program + " doctor"
 	case why != "":
 		return fmt.Sprintf("the operator does not run this Cleaner (%s); %s", why, wayOut)
 	case found.Action != v1alpha1.ActionScan && found.WouldAct == 0:

@@ -158,7 +158,7 @@ func (j *job) reportWrong(ctx context.Context, l *live, found *run.Preview, resu
 			Hint: "fix the transform" + j.placeOf(
 				cleaner,
 				first(found, v1alpha1.OutcomeFailed),
-			) + "; the reasons stand beside the objects",
+			) + "; the output says why for each object",
 		}))
 	case l.refused > 0:
 		j.fails(j.Conclude(ctx, &terminal.Failure{
@@ -166,7 +166,7 @@ func (j *job) reportWrong(ctx context.Context, l *live, found *run.Preview, resu
 			Code: codes.ChangeFailed,
 			Err: fmt.Errorf("cleaner %q: the API server would refuse to touch %s", cleaner.Name,
 				terminal.Counted(int(l.refused), "object")),
-			Hint: "the reasons stand beside the objects; a run would fail in the same way",
+			Hint: "the output says why for each object; a run would fail in the same way",
 		}))
 	}
 }

@@ -186,7 +186,7 @@ func (l *live) takeBack() {
 	if l.refused > 0 {
 		why = "the API server would refuse some of that"
 	}
-	l.job.Note("%s; what follows holds, and replaces what stands above", why)
+	l.job.Note("%s; what follows is correct, and replaces the text above", why)
 	l.shown, l.rows, l.beyond = nil, 0, beyond{}
 }
 

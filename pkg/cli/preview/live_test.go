@@ -98,7 +98,7 @@ func TestPreviewTakesBack(t *testing.T) {
 	if want := "be deleted   unused\n"; out.String() != "NAMESPACE   KIND        NAME   WOULD        WHY\n"+row+"a      "+want+row+"b      "+want+row+"b      "+want {
 		t.Errorf("got\n%s", out.String())
 	}
-	if want := "note: the cluster changed while it was read; what follows holds, and replaces what stands above\n"; errOut.String() != want {
+	if want := "note: the cluster changed while it was read; what follows is correct, and replaces the text above\n"; errOut.String() != want {
 		t.Errorf("got %s", errOut.String())
 	}
 }

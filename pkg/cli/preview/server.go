@@ -158,7 +158,7 @@ func (a *asking) expect(found *run.Preview) (unsure bool) {
 		}
 		if s.refusesAll() {
 			item.Result = v1alpha1.OutcomeNotActed
-			item.Detail = fmt.Sprintf("not asked: the API server refused all %s that were", terminal.Thousands(s.asked))
+			item.Detail = fmt.Sprintf("not checked: the API server refused all %s objects that were checked", terminal.Thousands(s.asked))
 			continue
 		}
 		unsure = unsure || s.refused > 0 && s.known < s.planned

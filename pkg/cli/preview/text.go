@@ -80,7 +80,7 @@ func (j *job) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell 
 	case v1alpha1.OutcomeFailed, v1alpha1.OutcomeDenied:
 		return terminal.Cell{Text: "fail", In: paint.Red}
 	case v1alpha1.OutcomeNotActed: // the API server was not asked
-		return terminal.Cell{Text: "not be known", In: paint.Yellow}
+		return terminal.Cell{Text: "unknown", In: paint.Yellow}
 	}
 	return terminal.Cell{Text: "stay as it is", In: nil}
 }

@@ -39,7 +39,7 @@ func TestHintForACleanerThatIsNotReady(t *testing.T) {
 			func(c *v1alpha1.Cleaner) {
 				c.Status.Conditions[0] = is("False", v1alpha1.ReasonServiceAccountForbidden)
 			},
-			"the operator does not run this Cleaner (ServiceAccountForbidden: why); first correct the installation; this says what it lacks: kubectl cleaner doctor",
+			"the operator does not run this Cleaner (ServiceAccountForbidden: why); first correct the installation. To see what it lacks: kubectl cleaner doctor",
 		},
 		"lost fields": {
 			func(c *v1alpha1.Cleaner) {
@@ -50,7 +50,7 @@ func TestHintForACleanerThatIsNotReady(t *testing.T) {
 		},
 		"fields are dropped": {
 			func(c *v1alpha1.Cleaner) { c.Status.Conditions[0] = is("False", v1alpha1.ReasonCRDOutdated) },
-			"the operator does not run this Cleaner (CRDOutdated: why); do not edit it; this says what to do: kubectl cleaner doctor",
+			"the operator does not run this Cleaner (CRDOutdated: why); do not edit the Cleaner. To see what to do: kubectl cleaner doctor",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestHintForACleanerThatIsNotReady(t *testing.T) {
 	}
 
 	j := &job{options: &options{}, drops: true}
-	want := "no run begins now; this says what to do: kubectl cleaner doctor"
+	want := "no run begins now. To see what to do: kubectl cleaner doctor"
 	if got := j.next(&v1alpha1.Cleaner{}, &result{Action: v1alpha1.ActionScan, Considered: 1, Matched: 1}, []string{"a"}); got != want {
 		t.Errorf("while fields are dropped: got  %q\nwant %q", got, want)
 	}

@@ -60,8 +60,8 @@ func byAccount(
 func (o *options) addSharers(ctx context.Context, api *cluster.Client, groups []*group) error {
 	all, err := others(ctx, api)
 	if apierrors.IsForbidden(err) {
-		o.Note("whether other Cleaners name the same ServiceAccount is not known: you may not list Cleaners; " +
-			"applying the output takes away what only they need")
+		o.Note("you are not allowed to list Cleaners, so it is not known whether other Cleaners use the same ServiceAccount. " +
+			"If you apply the output, those Cleaners lose rights that only they need")
 		return nil
 	}
 	if err != nil && !apierrors.IsNotFound(err) { // without the kind, there are none
@@ -75,8 +75,8 @@ func (o *options) addSharers(ctx context.Context, api *cluster.Client, groups []
 			}
 		}
 		if len(added) > 0 {
-			o.Note("the Roles are also for %s: the cluster has %s with ServiceAccount %s, too", strings.Join(added, ", "),
-				terminal.Plural(int64(len(added)), "this Cleaner", "these Cleaners"), g.account)
+			o.Note("the Roles also have the rights of %s, which %s the same ServiceAccount %s", strings.Join(added, ", "),
+				terminal.Plural(int64(len(added)), "uses", "use"), g.account)
 		}
 	}
 	return nil
@@ -118,5 +118,5 @@ func (g *group) heading() string {
 			terminal.OneLine(strings.Join(g.unnamed, ", ")),
 		)
 	}
-	return text + "# The operator must be allowed to impersonate the account (config/policy). Copies and records are written with the operator's own rights.\n"
+	return text + "# The operator must be allowed to impersonate the account (config/policy, or the Helm value policies.enabled). Copies and records are written with the operator's own rights.\n"
 }

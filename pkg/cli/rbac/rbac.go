@@ -46,9 +46,10 @@ func Command(s *terminal.Session) *cobra.Command {
 			"need to read and act. A comment above each rule says which selector needs it. Nothing is created: apply the output with kubectl.\n\n" +
 			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, an address (https://), or - for the\n" +
 			"standard input; NAME is a Cleaner of the cluster, and SELECTOR selects those with labels. For a selector with a\n" +
-			"namespace, or with a namespaceSelector that names namespaces by kubernetes.io/metadata.name, it prints a Role in each of them.\n" +
-			"For any other selector, it prints a ClusterRole. A finding needs the right to list all kinds that could name the object.\n\n" +
-			"The Roles are named after the account. So they also have the rights for the other Cleaners of the cluster that name it.\n\n" +
+			"namespace, or with a namespaceSelector that names namespaces by kubernetes.io/metadata.name, it prints a Role for each of these\n" +
+			"namespaces. For any other selector, it prints a ClusterRole. A finding needs the right to list all kinds that could name the object.\n\n" +
+			"There is one set of Roles per ServiceAccount. If other Cleaners of the cluster use the same account, the Roles also have the\n" +
+			"rights that those need.\n\n" +
 			"The Roles depend on the kinds that the cluster has. Print them again after you install CustomResourceDefinitions.",
 		Example: "  kubectl cleaner rbac -f cleaner.yaml\n  kubectl cleaner rbac -f cleaners/ --service-account team-a/cleaner | kubectl apply -f -\n" +
 			"  kubectl cleaner rbac unused-configmaps\n  kubectl cleaner rbac -l team=a",

@@ -131,7 +131,7 @@ func cell(paint terminal.Paint, item *restore.Item, header []string) terminal.Ce
 	case item.Step == restore.StepOverwrite:
 		return terminal.Cell{Text: "be overwritten", In: paint.Yellow}
 	}
-	return terminal.Cell{Text: "be put back", In: paint.Yellow}
+	return terminal.Cell{Text: "be restored", In: paint.Yellow}
 }
 
 // planSummary is "run x: 3 objects would be restored, 1 exists already".

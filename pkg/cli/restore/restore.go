@@ -45,7 +45,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore RUN | KIND/NAMESPACE/NAME",
 		Short: "Restore what a run deleted, and undo what it changed",
-		Long: "Restores the objects that a run deleted, from the copies that the run made, and puts back the fields that it changed. It\n" +
+		Long: "Restores the objects that a run deleted, from the copies that the run made, and the fields that it changed. It\n" +
 			"uses your own rights, and you also need the right to read the copies. The API server first tries everything as a dry run.\n" +
 			"Then you are asked once.\n\n" +
 			"An object that exists and differs from its copy is left alone, and so is a field that somebody has edited since. --force\n" +
@@ -67,7 +67,7 @@ func Command(s *terminal.Session) *cobra.Command {
 				return terminal.UsageError(cmd, "--limit must be at least 0")
 			}
 			if _, isObject := objectOf(args[0]); isObject && len(o.only) > 0 {
-				return terminal.UsageError(cmd, "--only is for a run; to restore several objects, write the run's name")
+				return terminal.UsageError(cmd, "--only can be used only with a run; to restore several objects, write the run's name")
 			}
 			return nil
 		},
@@ -246,10 +246,10 @@ func (o *options) carry(
 	}
 	progress := o.StartProgress(o.progress)
 	defer progress.Stop()
-	progress.Begin("bringing back", false)
+	progress.Begin("restoring", false)
 	restorer.Carry(ctx, plan, restore.Progress{
 		Waiting: func(what string) { progress.Begin("waiting for "+what, false) },
-		Done:    func(*restore.Item) { progress.Begin("bringing back", false) },
+		Done:    func(*restore.Item) { progress.Begin("restoring", false) },
 	})
 	return nil
 }

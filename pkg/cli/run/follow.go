@@ -102,7 +102,7 @@ func answer(status *v1alpha1.CleanerStatus, request string) string {
 
 // goesOn says what the run is doing.
 func (f *follower) goesOn() {
-	f.phase = "run " + f.run + " is going on"
+	f.phase = "run " + f.run + " is active"
 	if f.queued {
 		f.phase = "run " + f.run + " has not begun yet: it waits for its turn (--max-parallel-runs of the operator)"
 	}
@@ -194,7 +194,7 @@ func (o *options) follow(parent context.Context, api *cluster.Client, f *followe
 }
 
 func (o *options) reportUnanswered() {
-	o.Note("the operator has not taken the request up yet; is it running? see: kubectl -n %s get deployments",
+	o.Note("the operator has not seen the request yet; is it running? see: kubectl -n %s get deployments",
 		cmp.Or(o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace))
 }
 
@@ -206,7 +206,7 @@ func (o *options) left(parent context.Context, f *follower) error {
 		state, hint = "the run "+f.run+" has not begun yet, and begins without you when its turn comes", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+f.howToStop()
 	}
 	if f.run == "" {
-		state, hint = "the request stands, and the run begins as soon as the operator takes it up", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+
+		state, hint = "the request stays, and the run begins as soon as the operator sees it", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+
 			"to take it back: kubectl annotate cleaner "+f.cleaner+" "+v1alpha1.RunRequestedAtAnnotation+"-"
 		if !f.answered {
 			code = codes.RunNotAnswered

@@ -154,7 +154,7 @@ func (o *options) reportRest(record *v1alpha1.CleanerRun, listed int64) {
 		fmt.Fprintf(o.ErrOut, "... and %s more: %s\n", terminal.Thousands(listed), where)
 	case omitted > 0:
 		o.Note(
-			"%s not listed: the record has no room for %s; what failed, and what is rare, is listed first; "+
+			"%s not listed: the CleanerRun has no room for %s. It lists failures first, and then the rarest outcomes; "+
 				"%s preview %s --limit 0 lists all that match now",
 			terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"),
 			terminal.Plural(omitted, "it", "them"),
@@ -169,14 +169,14 @@ func afterRun(record *v1alpha1.CleanerRun) string {
 	status, again := &record.Status, terminal.Program+" run "+record.Spec.Cleaner
 	switch {
 	case status.Reason == v1alpha1.ReasonActingStopped:
-		return "what still matches is dealt with by the next run after: " + terminal.Program + " resume"
+		return "the next run after this handles what still matches: " + terminal.Program + " resume"
 	case status.Reason == v1alpha1.ReasonDeadlineExceeded && status.Acted == 0: // the next one would end in the same place
-		return "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), " +
+		return "the next run starts from the beginning: before it, raise activeDeadlineSeconds (at most 3600), " +
 			"let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
 	case status.Phase == v1alpha1.RunInterrupted && status.Acted == 0:
-		return "the next run begins anew: " + again
+		return "the next run starts from the beginning. To start one now: " + again
 	case status.Phase == v1alpha1.RunInterrupted:
-		return "what still matches is dealt with by the next run: " + again
+		return "the next run handles what still matches. To start one now: " + again
 	}
 	return "to see each object: " + terminal.Program + " runs " + record.Name
 }

@@ -49,7 +49,7 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 		"not all in the record": {became(1160, v1alpha1.OutcomeDeleted), 3840, false, false, 20, "Deleted-0", "... and 4,980 more, 1,140 of them in: kubectl cleaner runs r --limit 0\n"},
 		"all are kept":          {became(1160, v1alpha1.OutcomeDeleted), 3840, true, false, 20, "Deleted-0", "... and 4,980 more; all that the run was going to touch: kubectl cleaner runs r --limit 0\n"},
 		"few, and all are kept": {became(3, v1alpha1.OutcomeDeleted), 2, true, false, 3, "Deleted-0", "... and 2 more; all that the run was going to touch: kubectl cleaner runs r --limit 0\n"},
-		"few in the record":     {became(3, v1alpha1.OutcomeDeleted), 2, false, false, 3, "Deleted-0", "note: 2 more objects are not listed: the record has no room for them; what failed, and what is rare, is listed first; kubectl cleaner preview c --limit 0 lists all that match now\n"},
+		"few in the record":     {became(3, v1alpha1.OutcomeDeleted), 2, false, false, 3, "Deleted-0", "note: 2 more objects are not listed: the CleanerRun has no room for them. It lists failures first, and then the rarest outcomes; kubectl cleaner preview c --limit 0 lists all that match now\n"},
 		"a Scan stores all":     {became(1160, v1alpha1.OutcomeMatched), stored, false, false, 20, "Matched-0", "... and 4,981 more: kubectl cleaner runs r --limit 0\n"},
 		"without a record":      {became(50, v1alpha1.OutcomeDeleted), 0, false, true, 20, "Deleted-0", "... and 30 more: kubectl get cleaner c -o yaml\n"},
 	} {
@@ -88,8 +88,8 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 
 // What a run had not come to is not always for the next one: one that was too slow to get through its lists is so again.
 func TestWhatToDoAfterARun(t *testing.T) {
-	const anew, rest = "the next run begins anew: kubectl cleaner run unused", "what still matches is dealt with by the next run: kubectl cleaner run unused"
-	const slow = "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
+	const anew, rest = "the next run starts from the beginning. To start one now: kubectl cleaner run unused", "the next run handles what still matches. To start one now: kubectl cleaner run unused"
+	const slow = "the next run starts from the beginning: before it, raise activeDeadlineSeconds (at most 3600), let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
 	for name, test := range map[string]struct {
 		phase  v1alpha1.RunPhase
 		reason string

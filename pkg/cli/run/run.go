@@ -83,7 +83,7 @@ func (o *options) misused(cmd *cobra.Command) string {
 	}
 	for _, name := range []string{"timeout", "progress", "output"} {
 		if !o.wait && cmd.Flags().Changed(name) {
-			return "--" + name + " is for a run that is followed; add --wait"
+			return "--" + name + " needs --wait: add --wait"
 		}
 	}
 	return ""
@@ -103,7 +103,7 @@ func (o *options) run(ctx context.Context, name string) error {
 	}
 	if err := api.Intact(
 		ctx,
-		"no run was asked for: what writes to a Cleaner now makes the loss of its fields last",
+		"no run was asked for: "+cluster.StaysLost,
 	); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
 		o.Note("at present it only reports, because %s", whyOnlyReports(cleaner))
 	}
 	if cleaner.IsSuspended() {
-		o.Note("it is suspended, and runs all the same: once, now")
+		o.Note("it is suspended; this request still runs it once, now")
 	}
 	return o.Confirm(
 		codes.RunNotConfirmed,
@@ -172,7 +172,7 @@ func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
 func (o *options) lastMatches(cleaner *v1alpha1.Cleaner) string {
 	last := cleaner.Status.LastRun
 	if last == nil {
-		return fmt.Sprintf("; it has not run yet, so how much that is, is not known: %s preview %s counts it",
+		return fmt.Sprintf("; it has not run yet, so the number of objects is not known. To see it: %s preview %s",
 			terminal.Program, cleaner.Name)
 	}
 	text := fmt.Sprintf(
@@ -216,6 +216,6 @@ func (o *options) reportAsked(cleaner *v1alpha1.Cleaner) {
 	}
 	fmt.Fprintf(o.ErrOut, "asked for a run of cleaner %q; %s\n", cleaner.Name, does)
 	if active := cleaner.Status.ActiveRun; active != nil {
-		o.Note("the run %s is going on; the new one begins after it", active.Name)
+		o.Note("the run %s is active; the new one begins after it", active.Name)
 	}
 }

@@ -55,14 +55,14 @@ func lastUncopied(ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cl
 	}
 	text := ""
 	if words := lacks.Words(); words != "" {
-		which := "such are "
+		which := ""
 		if last.Matched > int64(len(last.Matches)) { // it lists the first only
-			which = "such are, among others, "
+			which = ", for example"
 		}
-		text += "; " + which + words + ", which its last run matched"
+		text += "; its last run matched some of these" + which + ": " + words
 	}
 	if words := unsure.Words(); words != "" {
-		text += "; such may be among " + words + ", which its last run matched"
+		text += "; perhaps its last run also matched some of these among: " + words
 	}
 	return text
 }

@@ -220,7 +220,7 @@ func TestWhatARecordOmits(t *testing.T) {
 	run.Name, run.Spec.Cleaner, run.Spec.Action, run.Status.ObjectsOmitted = "r", "tidy", v1alpha1.ActionScan, 2402
 	o.printObjects(run, mixed)
 	o.printOmitted(run, len(mixed))
-	for _, want := range []string{"for all that the record lists: ", fmt.Sprintf("%d of %s objects are listed, because a CleanerRun has room for 256 KiB; ", len(mixed), terminal.Thousands(int64(len(mixed)+2402))), "kubectl cleaner preview tidy --limit 0 lists all"} {
+	for _, want := range []string{"for all that the record lists: ", fmt.Sprintf("%d of %s objects are listed, because a CleanerRun has room for 256 KiB of objects; ", len(mixed), terminal.Thousands(int64(len(mixed)+2402))), "kubectl cleaner preview tidy --limit 0 lists all"} {
 		if !strings.Contains(errOut.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, errOut)
 		}

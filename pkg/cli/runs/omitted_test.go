@@ -15,7 +15,7 @@ import (
 // What is not stored is not listed: then it is said how much is.
 func TestWhyObjectsAreNotListed(t *testing.T) {
 	const rest = "; status.tallies (-o json) counts all of them, and kubectl cleaner preview tidy --limit 0 lists all that match now\n"
-	const dropped = ", because a CleanerRun has room for 256 KiB; what a run found beyond that, and did not touch, is stored for the latest two such runs of a Cleaner, up to 8 MiB"
+	const dropped = ", because a CleanerRun has room for 256 KiB of objects; a run that touches nothing stores up to 8 MiB elsewhere, and only for the latest two such runs of a Cleaner"
 	for name, test := range map[string]struct {
 		run v1alpha1.CleanerRun
 		why string

@@ -155,8 +155,8 @@ func (o *options) printGroups(run *v1alpha1.CleanerRun, objects []v1alpha1.Objec
 }
 
 // whatIsKept says of which objects a record has only the counts.
-const whatIsKept = "A record has room for 256 KiB of objects. Beyond that, what a run was going to touch is stored with it, and what a " +
-	"run found that touched nothing is stored for the latest two such runs of a Cleaner, up to 8 MiB"
+const whatIsKept = "A CleanerRun has room for 256 KiB of objects. A run that deletes or changes objects stores the rest of those objects " +
+	"elsewhere. A run that touches nothing, such as a Scan, stores up to 8 MiB elsewhere, and only for the latest two such runs of a Cleaner"
 
 // printOmitted says how many objects of all are listed, why no more, and where to see them.
 func (o *options) printOmitted(run *v1alpha1.CleanerRun, listed int) {
@@ -166,8 +166,8 @@ func (o *options) printOmitted(run *v1alpha1.CleanerRun, listed int) {
 	}
 	why := ": all that the run was going to touch, and of the others no more than fits into the 256 KiB of a CleanerRun"
 	if run.Status.Intent == nil {
-		why = ", because a CleanerRun has room for 256 KiB; what a run found beyond that, and did not touch, is stored for the latest two such" +
-			" runs of a Cleaner, up to 8 MiB"
+		why = ", because a CleanerRun has room for 256 KiB of objects; a run that touches nothing stores up to 8 MiB elsewhere, and only for the" +
+			" latest two such runs of a Cleaner"
 	}
 	o.Note(
 		"%s of %s are listed%s; status.tallies (-o json) counts all of them, and %s preview %s --limit 0 lists all that match"+

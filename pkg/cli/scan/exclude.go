@@ -69,7 +69,7 @@ func (j *job) resolveExcluded() (wrong []string) {
 		}
 		kind, err := j.Kind(p.kind)
 		if down := j.mayServe(p.kind); err != nil && len(down) > 0 {
-			j.Note("--exclude %s: no kind of this name is known, but one of %s may have it, which cannot be asked at present",
+			j.Note("--exclude %s: no kind has this name in the groups that could be read; %s could not be read, and may have it",
 				terminal.OneLine(j.options.exclude[i]), terminal.OneLine(terminal.Shortened(down, terminal.MaxNames)))
 		} else if err != nil {
 			wrong = append(wrong, noSuchKind("exclude", j.options.exclude[i], err))
@@ -115,7 +115,7 @@ func (j *job) noteUnusedPatterns() {
 		}
 	}
 	if len(unused) > 0 {
-		j.Note("--exclude %s left nothing out", strings.Join(unused, ","))
+		j.Note("--exclude %s matches no finding", strings.Join(unused, ","))
 	}
 }
 

@@ -185,16 +185,17 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 	}
 	if r.BelowConfidence > 0 {
 		j.Note(
-			"%s less sure than %s, and not shown; to see all: --min-confidence Weak",
+			"%s a lower confidence than %s, and %s not shown; to see all: --min-confidence Weak",
 			terminal.Grouped(
 				int64(r.BelowConfidence),
 				"more finding",
 			)+terminal.Plural(
 				int64(r.BelowConfidence),
-				" is",
-				" are",
+				" has",
+				" have",
 			),
 			j.minConfidence,
+			terminal.Plural(int64(r.BelowConfidence), "is", "are"),
 		)
 	}
 	j.hintUndecided(r)

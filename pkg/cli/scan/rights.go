@@ -28,7 +28,7 @@ const (
 )
 
 // absentHint is what to do when the manifests hold nothing of some kinds.
-const absentHint = "if the cluster has none of them either, give --complete"
+const absentHint = "if the cluster has none of them either, add --complete"
 
 // reportUnread tells people what could not be read, and how to come by the right to read it. It returns how the
 // command exits then.
@@ -140,7 +140,7 @@ func (j *job) reportRights(r *Result, forbidden []search.Unread) {
 		all = "a scan reads"
 	}
 	j.Note(
-		"you may not read all that %s. Somebody who may can give you the right %s",
+		"you are not allowed to read all that %s. An administrator can give you the right %s",
 		all,
 		strings.Join(right, ", and "),
 	)

@@ -71,12 +71,12 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.Var(terminal.NewChoice(&o.minConfidence, "Likely", "Certain", "Weak"), "min-confidence",
 		"how sure a finding must be to be shown: Certain, Likely or Weak")
 	flags.StringSliceVar(&o.exclude, "exclude", nil,
-		"do not show objects of this NAMESPACE, or this object: KIND/NAME in any namespace, KIND/NAMESPACE/NAME; * stands for any text")
+		"do not show these objects: NAMESPACE (all in it), KIND/NAME (in any namespace) or KIND/NAMESPACE/NAME; * matches any text")
 	terminal.NotEmpty(flags, "kind", "type", "exclude")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner",
 		"role"), "output", "o", outputs)
-	flags.Int64Var(&o.limit, "limit", 50, "how many rows to show of each type, kind and namespace; 0 means all, with a row for each object. The outputs for programs hold all findings")
-	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings; without a number, 1")
+	flags.Int64Var(&o.limit, "limit", 50, "with -o table and -o wide: how many rows to show for each combination of type, kind and namespace; 0 shows all, with one row per object")
+	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 if there are at least N findings; N is 1 if you give no number")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	o.BindAll(flags)
 	for name, complete := range map[string]cobra.CompletionFunc{

@@ -27,7 +27,7 @@ func (r *Result) unknownSections() []unknownSection {
 		})
 	}
 	sections := []unknownSection{
-		{"Unknown", "these may be findings; what would decide it could not be read", is(false)},
+		{"Unknown", "these may be findings; something that is needed to know it could not be read", is(false)},
 		{"Undecided", "these may be findings; everything was read, but that does not decide it", is(true)},
 	}
 	return slices.DeleteFunc(sections, func(s unknownSection) bool { return len(s.of) == 0 })
@@ -44,11 +44,11 @@ func (j *job) hintUndecided(r *Result) {
 		return
 	}
 	n := int64(len(last))
-	first, look := &last[0], "see all that is known of"
+	first, look := &last[0], "to see all that is known of"
 	if i := slices.IndexFunc(last, mayBeRead); i >= 0 {
-		first, look = &last[i], "look at who may use"
+		first, look = &last[i], "to see what may use"
 	}
-	fmt.Fprintf(j.ErrOut, "%s no right would decide about %s; %s %s: %s why %s%s\n",
+	fmt.Fprintf(j.ErrOut, "%s more rights would not help with %s; %s %s: %s why %s%s\n",
 		j.Paint(j.ErrOut).Bold("hint:"), terminal.Grouped(n, "object"), look, terminal.Plural(n, "it", "one of them"),
 		terminal.Program, terminal.ShellWord(terminal.OneLine(first.Ref().String())),
 		search.Given(j.flags, search.Where...))

@@ -20,11 +20,11 @@ func (o *Flags) Check(cmd *cobra.Command) error {
 	given := o.Given()
 	switch {
 	case o.Complete && len(o.From) == 0:
-		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
+		return terminal.UsageError(cmd, "--complete needs --from: add --from, or remove --complete")
 	case len(o.From) > 0 && given != "":
 		return terminal.UsageError(
 			cmd,
-			fmt.Sprintf("--from asks no cluster, and --%s says which to ask; leave one of them out", given),
+			fmt.Sprintf("--from does not use a cluster, and --%s says which to use: remove one of them", given),
 		)
 	}
 	return nil

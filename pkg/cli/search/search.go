@@ -54,7 +54,7 @@ func (o *Flags) BindAll(flags *pflag.FlagSet) {
 		&o.Complete,
 		"complete",
 		false,
-		"with --from: the manifests hold all objects of the cluster; it has no objects of other kinds",
+		"with --from: assume that the manifests hold all objects of the cluster, and that the cluster has no objects of other kinds",
 	)
 	flags.StringArrayVar(
 		&o.references,
@@ -175,7 +175,7 @@ func (s *Reading) In(ctx context.Context, namespace string) error {
 	case err == nil && s.Dump != nil && s.Dump.OnlyNamespace() != "":
 		return terminal.Fail(codes.NamespaceNotFound,
 			fmt.Errorf("the manifests hold objects of namespace %s only, and nothing of %q", s.Dump.OnlyNamespace(), namespace),
-			addManifests+"; if it holds nothing, give --complete")
+			addManifests+"; if it holds nothing, add --complete")
 	case err == nil || apierrors.IsForbidden(err): // who may not read it may still list what is in it
 		return nil
 	case !apierrors.IsNotFound(err):

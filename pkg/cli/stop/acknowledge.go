@@ -110,9 +110,9 @@ func notSeen(namespace, wayOut string, reasons []string, err error) error {
 	}
 	return terminal.Fail(
 		codes.StopNotSeen,
-		fmt.Errorf("the stop is not acknowledged: no Cleaner said within %s that all acting is stopped for this reason. "+
-			"%sIs %s the operator's namespace, and does the operator run?", seenPatience, instead, namespace),
-		wayOut+"; what is set stays, and to remove it: "+
+		fmt.Errorf("the stop is not acknowledged: no Cleaner's status showed the stop within %s. "+
+			"%sCheck that %s is the operator's namespace and that the operator is running", seenPatience, instead, namespace),
+		wayOut+"; the annotation stays. To remove it: "+
 			"kubectl annotate namespace "+namespace+" "+v1alpha1.StopAnnotation+"-",
 	)
 }

@@ -72,7 +72,7 @@ func (o *options) annotate(ctx context.Context, c *cluster.Client, namespace str
 		)
 	case apierrors.IsForbidden(err):
 		return terminal.Fail(codes.ClusterForbidden, fmt.Errorf("annotating namespace %s: %w", namespace, err),
-			"somebody who may can give you this right: kubectl create clusterrole cleaner-stop --verb=get,patch --resource=namespaces "+
+			"an administrator can give you this right: kubectl create clusterrole cleaner-stop --verb=get,patch --resource=namespaces "+
 				"--resource-name="+namespace+"; kubectl create clusterrolebinding cleaner-stop --clusterrole=cleaner-stop --user=YOU")
 	case err != nil:
 		return cluster.RequestError("annotating namespace "+namespace, err)

@@ -46,7 +46,7 @@ func (o *options) resume(ctx context.Context) error {
 		return terminal.Fail(
 			codes.OperatorNotFound,
 			errors.New(removed+", but Cleaners still say: "+terminal.OneLine(strings.Join(others, "; "))),
-			place.wayOut("resume")+"; if the operator does not run, they say what was",
+			place.wayOut("resume")+"; if the operator is not running, this is their old status",
 		)
 	}
 	if reason != nil {
@@ -67,7 +67,7 @@ func (o *options) reportRemoved(ctx context.Context, api *cluster.Client, remove
 	fmt.Fprintln(o.ErrOut, "acting is resumed: "+removed)
 	switch {
 	case api.Dropped(ctx) != "":
-		o.Note("no run begins now; this says what to do: %s doctor", terminal.Program)
+		o.Note("no run begins now; to see what to do: %s doctor", terminal.Program)
 		return
 	case err != nil:
 		o.noteUnseen(err)
@@ -105,7 +105,7 @@ func (o *options) nothingToResume(ctx context.Context, api *cluster.Client, name
 			codes.OperatorNotFound,
 			errors.New(none+", but Cleaners say: "+terminal.OneLine(strings.Join(reasons, "; "))),
 			place.wayOut("resume")+"; if acting was resumed a moment ago, look again in a second; "+
-				"if the operator does not run, they say what was",
+				"if the operator is not running, this is their old status",
 		)
 	}
 	fmt.Fprintln(o.ErrOut, "nothing to resume: "+none)

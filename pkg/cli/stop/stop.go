@@ -40,7 +40,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Short: "Stop all deletes and changes at once, in an emergency",
 		Long: "Stops the operator from deleting and changing anything, by an annotation on its namespace (" + v1alpha1.StopAnnotation + "). Within about a second\n" +
 			"no run begins another object. Until kubectl cleaner resume, runs only report, and say so. Nothing is restarted.\n\n" +
-			"If there are Cleaners, and none of them says within 10 seconds that acting is stopped, that is an error: then the operator is in another namespace, or does not run.\n" +
+			"If there are Cleaners, and no Cleaner's status shows the stop within 10 seconds, the command exits with an error. Then the operator is in\n" +
+			"another namespace, or is not running.\n" +
 			"You must be allowed to patch the operator's namespace. To stop one Cleaner only, use kubectl cleaner suspend NAME.",
 		Example: "  kubectl cleaner stop\n  kubectl cleaner stop --reason 'incident 7'",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -77,7 +78,7 @@ func ResumeCommand(s *terminal.Session) *cobra.Command {
 				return o.resume(cmd.Context())
 			}
 			if o.namespace != "" {
-				return terminal.UsageError(cmd, "-n, --operator-namespace is for a resume without a name, which undoes a stop; Cleaners belong to no namespace")
+				return terminal.UsageError(cmd, "-n, --operator-namespace can be used only for a resume without a name, which undoes a stop; Cleaners belong to no namespace")
 			}
 			return o.setSuspended(cmd, names, false)
 		},

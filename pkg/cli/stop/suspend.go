@@ -62,7 +62,7 @@ func (o *options) setSuspended(cmd *cobra.Command, names []string, suspend bool)
 	}
 	if err := api.Intact(
 		ctx,
-		"nothing was changed: what writes to a Cleaner now makes the loss of its fields last",
+		"nothing was changed: "+cluster.StaysLost,
 	); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 	}
 	if cleaner.LostFields(cleaner.Status.ObservedSpec) {
 		return terminal.Fail(codes.RunNotReady,
-			fmt.Errorf("cleaner %q lost fields, so it does not run; spec.suspend was not changed: any edit would say that the rest is right", name),
+			fmt.Errorf("cleaner %q lost fields, so it does not run; spec.suspend was not changed, because the operator takes any edit as a sign that the spec is complete again", name),
 			"apply its manifest again; how it is now: kubectl get cleaner "+name+" -o yaml")
 	}
 	already := ""

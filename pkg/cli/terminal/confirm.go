@@ -22,7 +22,7 @@ func (s *Session) Confirm(code codes.Code, nothing, instead string) error {
 		return nil
 	case err != nil:
 		fmt.Fprintln(s.ErrOut)
-		return Fail(code, errors.New(nothing+": nobody confirmed it"), "where there is nobody to ask, give --yes; "+instead)
+		return Fail(code, errors.New(nothing+": nobody confirmed it"), "without a terminal, use --yes; "+instead)
 	}
 	return Fail(code, errors.New(nothing+": you did not confirm it"), "")
 }

@@ -97,14 +97,14 @@ func TestProgressRepeatsLittle(t *testing.T) {
 	ticks(8)
 	p.Begin("waiting for the operator", false) // as after each look
 	ticks(1)
-	p.Begin("run a-1 is going on", false)
+	p.Begin("run a-1 is active", false)
 	ticks(3)
 	p.Begin("reading Pod", true)
 	for range 2 {
 		p.Count(10, 1)
 		ticks(1)
 	}
-	want := "waiting for the operator · 10s\nwaiting for the operator · 1m10s\nrun a-1 is going on · 10s\n" +
+	want := "waiting for the operator · 10s\nwaiting for the operator · 1m10s\nrun a-1 is active · 10s\n" +
 		"reading Pod · 10 objects (1 matches) · 1/s · 10s\nreading Pod · 20 objects (2 match) · 1/s · 20s\n"
 	if diff := cmp.Diff(want, w.String()); diff != "" {
 		t.Error(diff)

@@ -95,7 +95,7 @@ func (j *job) headline(r *Result) string {
 		}
 		return text
 	case !r.Exists:
-		return what + " does not exist, and is named all the same."
+		return what + " does not exist, but other objects name it."
 	}
 	switch {
 	case r.Used == nil:
@@ -190,7 +190,7 @@ func (j *job) printSearched(r *Result, say func(string, ...any)) {
 		}
 	}
 	if len(forbidden) > 0 {
-		because := "you may not read them"
+		because := "you are not allowed to read them"
 		if j.Dump != nil {
 			because = "the manifests hold none"
 		}
@@ -233,7 +233,7 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		if r.DeletedBy.Until != nil {
 			until = " (until " + r.DeletedBy.Until.UTC().Format(time.RFC3339) + ")"
 		}
-		fmt.Fprintf(j.ErrOut, "%s to bring it back%s: %s\n", bold, until, terminal.OneLine(r.DeletedBy.Restore))
+		fmt.Fprintf(j.ErrOut, "%s to restore it%s: %s\n", bold, until, terminal.OneLine(r.DeletedBy.Restore))
 	case r.DeletedBy != nil:
 		j.Note("the run keeps no copy of it, so it cannot be restored")
 	case !r.Exists && j.unsure == nil:

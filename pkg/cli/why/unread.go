@@ -100,7 +100,7 @@ func (j *job) unreadable(r *Result) error {
 	case j.Dump != nil && j.Complete:
 		f.Hint = search.SchemasHint
 	case j.Dump != nil:
-		f.Hint = search.ManifestsHint(unread, "if the cluster has none of them, give --complete")
+		f.Hint = search.ManifestsHint(unread, "if the cluster has none of them, add --complete")
 	case slices.ContainsFunc(unread, func(u search.Unread) bool { return u.Forbidden }):
 		f.Hint = "you need " + rightsFor(unread) + "; this prints the Role for that: " + j.scan() + " -o role"
 	}

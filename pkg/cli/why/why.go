@@ -44,7 +44,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"deleted it, when and why, and how to restore it.\n\n" +
 			"KIND is a name, a plural or a short name. Add the group after a dot where it is needed. Without NAMESPACE and -n, the\n" +
 			"namespace is that of the context. Everything is read with your own rights.\n\n" +
-			"It exits with 0 if there is an answer, with 4 if it is not known because something could not be read, with 2 after wrong\n" +
+			"It exits with 0 if there is an answer, with 4 if there is no answer because something could not be read, with 2 after wrong\n" +
 			"usage, and with 1 after any other error, also if the object does not exist and no recorded run deleted it.",
 		Example: "  kubectl cleaner why ConfigMap/shop/settings\n" +
 			"  kubectl cleaner why configmap settings -n shop\n" +
