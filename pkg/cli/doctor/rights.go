@@ -108,6 +108,9 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 			})
 			continue
 		}
+		if p.isSet("dry-run") {
+			needed = slices.DeleteFunc(needed, isToChange)
+		}
 		lines = append(lines, p.accountGone(ctx, c)...)
 		account := *operator
 		if named := c.Spec.ServiceAccountRef; named != nil {
@@ -132,6 +135,11 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 	}
 	lines = append(lines, p.operatorLacks(ctx, *operator, acting, touching)...)
 	return p.idle(lines), "each Cleaner has the rights that it needs"
+}
+
+// isToChange reports whether a right is one to change objects, which nobody needs while every Cleaner only reports.
+func isToChange(right rights.Right) bool {
+	return !slices.Contains([]string{"get", "list", "watch", "impersonate"}, right.Verb)
 }
 
 // operatorLacks are the lines about what the operator's account may not do for Cleaners.

@@ -6,6 +6,8 @@ package doctor
 import (
 	"errors"
 	"testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/rights"
 )
 
 // TestNoDeployment: what could not be read is not said to be absent.
@@ -17,6 +19,18 @@ func TestNoDeployment(t *testing.T) {
 	} {
 		if got := (&patient{deploymentsErr: err}).noAccount()[0].Message; got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// While every Cleaner only reports, nobody needs the rights to act.
+func TestRightsToChange(t *testing.T) {
+	t.Parallel()
+	for verb, want := range map[string]bool{
+		"get": false, "list": false, "watch": false, "impersonate": false, "delete": true, "patch": true, "create": true,
+	} {
+		if got := isToChange(rights.Right{Verb: verb}); got != want {
+			t.Errorf("%s changes objects: %t, want %t", verb, got, want)
 		}
 	}
 }
