@@ -143,8 +143,8 @@ func TestDoctorSaysWhatComesBeforeTheDefinitions(t *testing.T) {
 	}
 	lines := c.checked()
 	i := slices.IndexFunc(lines, func(l doctor.Line) bool { return strings.Contains(l.Message, "are stored as v1alpha1, v1") })
-	if i < 0 || !strings.Contains(lines[i].WayOut, "(kubectl edit crd "+crd.Name+"); wait a minute, until "+
-		"each API server knows it; write each object once more (kubectl get cleaners.apps.projectsveltos.io -o json | kubectl replace -f -)") {
+	if i < 0 || !strings.Contains(lines[i].WayOut, "(kubectl edit crd "+crd.Name+"). 2. Wait a minute, until "+
+		"each API server knows it. 3. Write each object once more (kubectl get cleaners.apps.projectsveltos.io -o json | kubectl replace -f -)") {
 		t.Fatalf("the first steps are not in %v", lines)
 	}
 	crd.Spec.Versions[0].Storage, crd.Spec.Versions[1].Storage = true, false

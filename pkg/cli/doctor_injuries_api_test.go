@@ -123,7 +123,7 @@ func (c *clinic) brokenAPIs() []injury {
 		},
 		{
 			"declared references of a kind that is not there", declares("[{kind: Storefront.shop.example.com, references: [{path: a, to: Secret}]}]"),
-			"WARN rights: ConfigMap/" + c.namespace + "/kubecleaner-references", "counts for nothing: Storefront.shop.example.com", codes.ExitPartial, nil,
+			"WARN rights: ConfigMap/" + c.namespace + "/kubecleaner-references", "have no effect: Storefront.shop.example.com", codes.ExitPartial, nil,
 		},
 		{"an APIService that Cleaners need", func() func() {
 			bury := c.dead("things.example.com")

@@ -47,7 +47,7 @@ func TestDoctorExaminesTheOperatorThatLeads(t *testing.T) {
 	lease.Spec = c.lease.Spec
 	lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
 	c.make(lease)
-	want = "there are several operators, which act on the same Cleaners: pod-1_0123 (it leads in namespace projectsveltos), " +
+	want = "there are several operators, which act on the same Cleaners: pod-1_0123 (it is the leader in namespace projectsveltos), " +
 		c.namespace + "/kubecleaner-manager"
 	if got := c.call(t.Context(), nil, "doctor"); !strings.Contains(got.out, want) || strings.Contains(got.out, "has ever led") ||
 		strings.Contains(got.out, "no Cleaner runs") {

@@ -212,7 +212,7 @@ func TestDoctorDoesNotGuess(t *testing.T) {
 				messages = append(messages, line.Message)
 			}
 		}
-		if len(messages) != 1 || !strings.HasSuffix(messages[0], " could not be read: you may not list "+lists) {
+		if len(messages) != 1 || !strings.HasPrefix(messages[0], "could not read whether ") || !strings.HasSuffix(messages[0], ": you may not list "+lists) {
 			t.Errorf("%s says: %q", check, messages)
 		}
 	}

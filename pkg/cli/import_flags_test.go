@@ -110,7 +110,7 @@ func TestImportOfVariablesInFlags(t *testing.T) {
 	t.Parallel()
 	text := fmt.Sprintf(janitorWorkload, "--include-namespaces=$(NS)", "{name: NS, value: a}") + janitorRule
 	got := call(t.Context(), t, text, nil, "import", "kube-janitor", "-")
-	const want = "args[0]: --include-namespaces is not carried over: $(NS) stands for a value that is kept elsewhere"
+	const want = "args[0]: --include-namespaces is not carried over: the value of $(NS) is kept elsewhere"
 	if got.code != codes.ExitPartial || strings.Count(got.errOut, "warning") != 1 || !strings.Contains(got.errOut, want) ||
 		!strings.Contains(got.out, "name: flags-not-carried-over\n") {
 		t.Errorf("exit %d, want %q:\n%s%s", got.code, want, got.out, got.errOut)

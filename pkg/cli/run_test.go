@@ -171,7 +171,7 @@ func TestRunWithoutAnOperator(t *testing.T) {
 	}
 	const refused = "error: no operator is running: there is no leader, and no Pod of the operator is available\n" +
 		"hint: no run was asked for; to see what is missing: kubectl cleaner doctor. If the operator runs outside the cluster " +
-		"without leader election, set the annotation apps.projectsveltos.io/run-requested-at to the time   [E-RUN-002]\n"
+		"without leader election, set the annotation apps.projectsveltos.io/run-requested-at of the Cleaner to the current time (RFC 3339)   [E-RUN-002]\n"
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: cluster.LeaseName}}
 	s.wants(s.call(t.Context(), elsewhere, "run", c.Name, "--yes"), codes.ExitError, "", refused)
 	lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To("gone"), RenewTime: &metav1.MicroTime{Time: time.Now().Add(-2 * time.Minute)}}

@@ -185,7 +185,7 @@ func TestRunsThatAreCutAreCompared(t *testing.T) {
 	s.recordOf(c, time.Hour, listing(2269, outcomeOf(v1alpha1.OutcomeFailed, "shop", "a", "a webhook said no"), outcomeOf(v1alpha1.OutcomeMatched, "shop", "new", "")))
 	const changed = "CHANGE   NAMESPACE   KIND   NAME   BEFORE   NOW   WHY\nchanged   shop   ConfigMap   a   Matched   Failed   a webhook said no\n"
 	const note = "note: at least 2,270 objects cannot be compared: run unused-NS-SECONDS does not list 2,269 of its objects, and run unused-NS-SECONDS does not list 2,268 of its objects. " +
-		"A record has room for 256 KiB of objects. Beyond that, what a run was going to touch is stored with it, and what a run found that touched nothing is stored for the latest two such runs of a Cleaner, up to 8 MiB. kubectl cleaner preview unused-NS --limit 0 lists all that match now\n"
+		"A CleanerRun has room for 256 KiB of objects. A run that deletes or changes objects stores the rest of those objects elsewhere. A run that touches nothing, such as a Scan, stores up to 8 MiB elsewhere, and only for the latest two such runs of a Cleaner. kubectl cleaner preview unused-NS --limit 0 lists all that match now\n"
 	const summary = "0 new, 0 gone, 1 changed, 0 as before: run unused-NS-SECONDS against run unused-NS-SECONDS, 60m before it\n"
 	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name, "--diff"), codes.ExitDone, changed, summary+note)
 	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name, "--diff", "--outcome", "Failed"), codes.ExitDone, changed, summary+strings.Replace(note, "2,270", "2,269", 1))

@@ -320,7 +320,7 @@ func TestScanForbidden(t *testing.T) {
 func TestScanWithoutRights(t *testing.T) {
 	s := newSite(t)
 	got := s.call(t.Context(), nil, "scan", "--as", "nobody-"+s.namespace)
-	if got.code != codes.ExitPartial || got.out != "" || !strings.Contains(got.errOut, "Nothing could be read, and so nothing is known.\nhint: to look at one namespace, in which you may have more rights: kubectl cleaner scan -n NAMESPACE\nnote: you may not read all that a scan reads. Somebody") {
+	if got.code != codes.ExitPartial || got.out != "" || !strings.Contains(got.errOut, "Nothing could be read, and so nothing is known.\nhint: to look at one namespace, in which you may have more rights: kubectl cleaner scan -n NAMESPACE\nnote: you are not allowed to read all that a scan reads. An administrator") {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
 	}
 	if result := s.scanned(s.call(t.Context(), nil, "scan", "-o", "json", "--as", "nobody-"+s.namespace)); result.Kinds != 0 || result.Objects != 0 {

@@ -118,7 +118,7 @@ const (
 	noURL    = "metricSource.url is not a URL"
 	noHost   = "metricSource.url must begin with http:// or https:// and a host"
 	noLogin  = "metricSource.url must not hold a user or a password"
-	noQuery  = "metricSource.url must end with its path"
+	noQuery  = "metricSource.url must not have a query"
 	noPort   = "metricSource.url has the port"
 	noName   = "is neither a host name nor an IP address"
 	notNamed = "is none that metrics may be read from: name a Service of the cluster (NAME.NAMESPACE.svc), or let the operator's --allowed-metric-hosts name the host"

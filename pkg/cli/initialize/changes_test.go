@@ -72,7 +72,7 @@ func TestApply(t *testing.T) {
 			changes{namespaceSelector: "a=b"}, podSelector + "      namespace: shop # theirs\n", podSelector + "      namespaceSelector: a=b\n",
 		},
 		"a kind without namespaces is left out": {changes{namespace: "shop"}, nodeSelector + podSelector, podSelector + "      namespace: shop\n"},
-		"no kind has namespaces":                {changes{namespace: "shop"}, nodeSelector, "--namespace is not for it: Node objects have no namespace"},
+		"no kind has namespaces":                {changes{namespace: "shop"}, nodeSelector, "you cannot use --namespace with this recipe: Node objects have no namespace"},
 		"not a namespace":                       {changes{namespace: "a b"}, podSelector, `--namespace "a b" is not the name of a namespace`},
 		"queries name a namespace":              {changes{namespace: "shop"}, querySelector, "its metricQueries name the namespace and the time"},
 		"queries name a time":                   {changes{long: "3d"}, querySelector, "its metricQueries name the namespace and the time"},
@@ -96,7 +96,7 @@ func TestApply(t *testing.T) {
 			podSelector + "      finding: {type: Expired}\n" + podSelector + "      minAgeSeconds: 60\n",
 			podSelector + "      finding: {type: Expired}\n" + podSelector + "      minAgeSeconds: 90\n",
 		},
-		"no time": {changes{long: "1m"}, podSelector, "--for is not for it"},
+		"no time": {changes{long: "1m"}, podSelector, "you cannot use --for with this recipe"},
 	} {
 		c.changes.act = "Scan"
 		got, _, err := c.changes.apply(withSelectors(t, c.selectors))

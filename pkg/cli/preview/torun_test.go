@@ -18,7 +18,7 @@ func TestHintForACleanerThatIsNotReady(t *testing.T) {
 	is := func(status metav1.ConditionStatus, reason string) metav1.Condition {
 		return metav1.Condition{Type: v1alpha1.ConditionReady, Status: status, Reason: reason, Message: "why"}
 	}
-	const remove = "; first remove the other controller; this looks for it: kubectl cleaner doctor"
+	const remove = "; first remove the other controller. To look for it: kubectl cleaner doctor"
 	for name, test := range map[string]struct {
 		edit func(*v1alpha1.Cleaner)
 		want string

@@ -67,7 +67,7 @@ func (o *options) reportRemoved(ctx context.Context, api *cluster.Client, remove
 	fmt.Fprintln(o.ErrOut, "acting is resumed: "+removed)
 	switch {
 	case api.Dropped(ctx) != "":
-		o.Note("no run begins now; to see what to do: %s doctor", terminal.Program)
+		o.Note("no run begins now. To see what to do: %s doctor", terminal.Program)
 		return
 	case err != nil:
 		o.noteUnseen(err)
