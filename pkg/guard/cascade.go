@@ -254,12 +254,26 @@ func (c *Cascade) Stays(o object.Object) string {
 	switch {
 	case protects.Type() != object.Absent && protects.Text() != unprotected:
 		return "is annotated " + v1alpha1.ProtectAnnotation
-	case annotations.At(v1alpha1.RestoredFromAnnotation).Text() != "":
+	case annotations.At(v1alpha1.RestoredFromAnnotation).Text() != "" && !isOfDeployment(o):
 		return "is annotated " + v1alpha1.RestoredFromAnnotation
 	case c.Unjudged[o.UID]:
 		return "could not be judged"
 	}
 	return ""
+}
+
+// isOfDeployment reports whether an object is the ReplicaSet of a Deployment. The Deployment controller copies the
+// annotations of a restored Deployment to it, and does not remove them there when a person removes them.
+func isOfDeployment(o object.Object) bool {
+	if o.Kind.Kind != "ReplicaSet" {
+		return false
+	}
+	for owner := range object.JSON(o.Raw).At("metadata", "ownerReferences").Elements() {
+		if owner.Field("kind").Text() == "Deployment" {
+			return true
+		}
+	}
+	return false
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -143,6 +143,15 @@ func TestWhatStays(t *testing.T) {
 			t.Errorf("%s: %q, want %q", raw, got, want)
 		}
 	}
+	set := object.Object{Raw: []byte(`{"metadata":{"annotations":{"apps.projectsveltos.io/restored-from":"some-run"},"ownerReferences":[{"kind":"Deployment"}]}}`)}
+	set.Kind.Kind = "ReplicaSet"
+	if got := c.Stays(set); got != "" {
+		t.Errorf("what the Deployment controller copied to a ReplicaSet: %q", got)
+	}
+	set.Raw = []byte(strings.ReplaceAll(string(set.Raw), "Deployment", "Rollout"))
+	if got := c.Stays(set); got != restored {
+		t.Errorf("another ReplicaSet: %q, want %q", got, restored)
+	}
 	if got := c.Stays(object.Object{UID: "u", Raw: []byte(`{}`)}); got != "could not be judged" {
 		t.Errorf("unjudged: %q", got)
 	}
