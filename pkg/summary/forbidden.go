@@ -40,7 +40,8 @@ func Hinted(record *v1alpha1.CleanerRun, reason, message string) string {
 
 // Hint is the way out of a refusal, which the API server worded.
 func Hint(refusal string, account *v1alpha1.ServiceAccountRef) string {
-	const operator = "Give the operator the right in the ClusterRole for what Cleaners may touch (kubecleaner-cleaner-targets), or select less."
+	const operator = "Give the operator the right in the ClusterRole or Role for what Cleaners may touch " +
+		"(kubecleaner-cleaner-targets), or select less."
 	switch {
 	case account == nil:
 		return operator

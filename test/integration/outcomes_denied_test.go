@@ -157,4 +157,4 @@ func TestWantOfRightsIsNoDenial(t *testing.T) {
 	wantOutcome(t, run, "old", v1alpha1.OutcomeFailed, `configmaps "old" is forbidden: User`)
 }
 
-const forbiddenHint = "Give the operator the right in the ClusterRole for what Cleaners may touch"
+const forbiddenHint = "Give the operator the right in the ClusterRole or Role for what Cleaners may touch"

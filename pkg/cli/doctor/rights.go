@@ -160,7 +160,7 @@ func (p *patient) operatorLacks(
 	causes, rest = p.blame(ctx, operator, touching)
 	lines = append(lines, causes...)
 	for _, l := range rest {
-		lines = append(lines, lacking(l, operator, "grant it to the operator (ClusterRole kubecleaner-cleaner-targets, "+
+		lines = append(lines, lacking(l, operator, "grant it to the operator (ClusterRole or Role kubecleaner-cleaner-targets, "+
 			"or rbac.mode of the chart), or let the Cleaner name an account")...)
 	}
 	return lines
