@@ -17,7 +17,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
-	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // assess says whether the Cleaner can run, in its condition Ready. It returns the schedule to run by; nil when it
@@ -111,7 +110,8 @@ func (r *CleanerReconciler) validate(
 	}
 	round.sleep = recheck
 	if cleaner.IsSuspended() && !stalls(cleaner, reason) {
-		return " Note: it is suspended, and could not run if it were not: " + v1alpha1.Truncate(message, maxStatusMessage/2), false, nil
+		words := v1alpha1.Truncate(message, maxStatusMessage/2)
+		return " Note: it is suspended, and could not run if it were not: " + words, false, nil
 	}
 	refuse(cleaner, reason, message)
 	return "", true, nil
@@ -175,7 +175,10 @@ func (r *CleanerReconciler) readyWords(cleaner *v1alpha1.Cleaner, plan *schedule
 		words += fmt.Sprintf(" Each run starts %s later (--jitter-window).", jitter)
 	}
 	if why := cmp.Or(r.WhyOff(), cleaner.Observing(r.Clock.Now())); why != "" {
-		words += " " + strings.ToUpper(why[:1]) + why[1:] + ": nothing is touched." + stop.WayOut(why)
+		words += " " + strings.ToUpper(why[:1]) + why[1:] + ": nothing is touched."
+		if strings.HasPrefix(why, v1alpha1.StopWords) {
+			words += " To let Cleaners act again: kubectl cleaner resume."
+		}
 	}
 	if r.CheckClock() != nil { // its words change with each second
 		words += " Note: no scheduled run starts, because the clock of the operator's node differs from that of the API server. Set the clock of that node."

@@ -160,6 +160,9 @@ type ActiveRun struct {
 // DryRunByFlag is the dryRunReason of an operator that runs with --dry-run.
 const DryRunByFlag = "the operator runs with --dry-run"
 
+// StopWords are what a dryRunReason begins with while all acting is stopped (kubectl cleaner stop).
+const StopWords = "all acting is stopped"
+
 // LastRun sums up a run for status.
 type LastRun struct {
 	// name is the CleanerRun's name.

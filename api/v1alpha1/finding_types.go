@@ -95,8 +95,8 @@ type FindingSelector struct {
 	ForSeconds *int64 `json:"forSeconds,omitempty"`
 
 	// minConfidence is the lowest confidence of a finding that counts: Certain (the object says so itself, or it was
-	// proved), Likely (all known sources were searched) or Weak (something may use it in a way that cannot be verified: for
-	// example, its name is in a script). Default Likely.
+	// proved), Likely (all known sources were searched) or Weak (something may use it in a way that cannot be verified:
+	// for example, its name is in a script). Default Likely.
 	// +optional
 	MinConfidence FindingConfidence `json:"minConfidence,omitempty"`
 

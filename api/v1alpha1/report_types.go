@@ -17,8 +17,8 @@ type ResourceInfo struct {
 	Resource corev1.ObjectReference `json:"resource,omitempty"`
 
 	// message is the script's message for the object. If the outcome is not simply that of the action, the message begins
-	// with the outcome: "being deleted", "gone already", "found gone after the run was cut off", "waits for approval", "not
-	// acted on" or, in a Scan, "protected".
+	// with the outcome: "being deleted", "gone already", "found gone after the run was cut off", "waits for approval",
+	// "not acted on" or, in a Scan, "protected".
 	// +optional
 	Message string `json:"message,omitempty"`
 

@@ -126,7 +126,7 @@ func TestNoFlagWithoutEffect(t *testing.T) {
 		"reject tidy -l a==b==c":                         "takes no labels (-l): name one run, or its Cleaner. Each plan is read and rejected separately",
 		"notify test tidy -l team=a":                     "takes no labels (-l): name one Cleaner. The messages are real ones",
 		"why -l a==b==c":                                 "takes no labels (-l): name one object, as KIND/NAMESPACE/NAME or KIND/NAME",
-		"stop -l a==b==c":                                "takes no labels (-l): it stops all Cleaners. To stop some: kubectl cleaner suspend -l SELECTOR",
+		"stop -l a==b==c":                                "takes no labels (-l): it stops all Cleaners; to stop some: kubectl cleaner suspend -l SELECTOR",
 		"stop --selector=team=a":                         "takes no labels (-l): it stops all Cleaners",
 		"dashboard -l team=a":                            "takes no labels (-l): the dashboard shows all Cleaners, and you can filter them there",
 		"import kyverno -l team=a":                       "takes no labels (-l): it carries over everything that the tool has",

@@ -63,9 +63,10 @@ func noSelector(cmd *cobra.Command, flag string) string {
 		"reject":      takes + "one run, or its Cleaner. Each plan is read and rejected separately",
 		"notify test": takes + "one Cleaner. The messages are real ones",
 		"why":         takes + "one object, as KIND/NAMESPACE/NAME or KIND/NAME",
-		"stop":        "takes no labels (-l): it stops all Cleaners. To stop some: " + terminal.Program + " suspend -l SELECTOR",
-		"dashboard":   "takes no labels (-l): the dashboard shows all Cleaners, and you can filter them there",
-		"import":      "takes no labels (-l): it carries over everything that the tool has",
+		"stop": "takes no labels (-l): it stops all Cleaners; to stop some: " +
+			terminal.Program + " suspend -l SELECTOR",
+		"dashboard": "takes no labels (-l): the dashboard shows all Cleaners, and you can filter them there",
+		"import":    "takes no labels (-l): it carries over everything that the tool has",
 	}[strings.TrimPrefix(cmd.CommandPath(), terminal.Program+" ")]
 	if cmd.Flags().Lookup("kubeconfig") == nil {
 		return "takes no labels (-l): it does not use a cluster"

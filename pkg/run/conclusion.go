@@ -39,7 +39,8 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 		return end(v1alpha1.RunFailed, reasonFor(incomplete, v1alpha1.ReasonViewIncomplete),
 			"Nothing was touched, because the run could not read or judge everything: "+summary.OneLine(incomplete))
 	case d.limit != nil:
-		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+d.limit.Error()+guard.WayOut(d.limit))
+		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded,
+			"Nothing was touched: "+d.limit.Error()+guard.WayOut(d.limit))
 	}
 	touched = t.planWords(touched, outcomes)
 	touched += d.missingWords() + unjudgedWords(d.view) + unknownWords(record, d)

@@ -38,8 +38,9 @@ func (r *Runner) fail(
 	record.Status.StartTime = start
 	if record.Status.Phase == v1alpha1.RunExecuting {
 		r.finish(ctx, &task{record: record, action: record.Spec.Action}, &remainder{
-			record: record, notifies: cleaner, failed: true, closing: errors.New("the objects that it did not reach were left alone"),
-			cause: "The run failed by " + panicked.Error(),
+			record: record, notifies: cleaner, failed: true,
+			closing: errors.New("the objects that it did not reach were left alone"),
+			cause:   "The run failed by " + panicked.Error(),
 		})
 		return nil
 	}

@@ -53,7 +53,8 @@ func (t *task) stopWords(stopped error, out *outcomes) string {
 
 // judgedOf says how far a run had come that was stopped in the list of a selector.
 func (v *view) judgedOf(at int, selectors []v1alpha1.ResourceSelector) string {
-	judged := fmt.Sprintf("the run had judged %s of kind %s", summary.Objects(v.selections[at].Considered), selectors[at].Kind)
+	judged := fmt.Sprintf("the run had judged %s of kind %s",
+		summary.Objects(v.selections[at].Considered), selectors[at].Kind)
 	if len(selectors) > 1 {
 		done := 0
 		for _, selection := range v.selections {

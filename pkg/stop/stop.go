@@ -262,18 +262,7 @@ func Words(value string) string {
 	}, value)
 	reason := v1alpha1.Truncate(strings.Join(strings.Fields(printable), " "), maxReason)
 	if reason == "" {
-		return stopped + " (no reason was given)"
+		return v1alpha1.StopWords + " (no reason was given)"
 	}
-	return fmt.Sprintf("%s (%s)", stopped, reason)
-}
-
-// stopped is with what Words begin.
-const stopped = "all acting is stopped"
-
-// WayOut is a sentence that says how to let Cleaners act again, after a blank. It is empty if why is not of Words.
-func WayOut(why string) string {
-	if !strings.HasPrefix(why, stopped) {
-		return ""
-	}
-	return " To let Cleaners act again: kubectl cleaner resume."
+	return fmt.Sprintf("%s (%s)", v1alpha1.StopWords, reason)
 }

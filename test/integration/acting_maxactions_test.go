@@ -42,7 +42,7 @@ func TestMaxActionsPerRun(t *testing.T) {
 				return
 			}
 			wantRun(t, run, v1alpha1.ReasonLimitExceeded)
-			want := fmt.Sprintf("Nothing was touched: the run would act on 4 objects, and the operator allows %d in one run (--max-actions-per-run): let the Cleaner select less, or, if all of them are meant, raise the flag", test.limit)
+			want := fmt.Sprintf("Nothing was touched: the run would act on 4 objects, and the operator allows %d in one run (--max-actions-per-run): let the Cleaner select less, or, if you want all of them to be touched, raise the flag", test.limit)
 			if run.Status.Message != want {
 				t.Fatalf("the message is %q, want %q", run.Status.Message, want)
 			}

@@ -56,7 +56,7 @@ func TestApprovedPlan(t *testing.T) {
 	second := l.record(l.now.Status.LastRun.Name)
 	wantRun(t, second, v1alpha1.ReasonCompleted, "3 of 3 objects matched; 1 deleted, 2 left alone. 1 object of the plan did not exist or did not match any more.")
 	wantOutcome(t, second, "b", v1alpha1.OutcomeChanged, "it is in the approved plan, and is gone or does not match any more")
-	wantOutcome(t, second, "c", v1alpha1.OutcomeChanged, "it is another object than the one in the approved plan (created again)")
+	wantOutcome(t, second, "c", v1alpha1.OutcomeChanged, "it was deleted and created again since the plan was made")
 	wantOutcome(t, second, "d", v1alpha1.OutcomeNotActed, "it is not in the approved plan")
 	if n := len(second.Status.Objects); n != 4 {
 		t.Errorf("%d objects are listed: %+v", n, second.Status.Objects)
@@ -114,7 +114,7 @@ func TestPlanThatIsNotCarriedOut(t *testing.T) {
 			l.decide("bob", v1alpha1.DecisionReject, func(a *v1alpha1.CleanerApproval) { a.Spec.Reason = "We still need them." })
 		}, v1alpha1.ReasonRejected, []string{"bob rejected the plan of CleanerRun RUN, nothing was touched. We still need them."}},
 		"rejected without a reason": {func(l *life) { l.decide("bob", v1alpha1.DecisionReject) }, v1alpha1.ReasonRejected, []string{"No reason was given."}},
-		"edited":                    {func(l *life) { l.change(func(c *v1alpha1.Cleaner) { c.Spec.Schedule = "0 4 * * *" }) }, v1alpha1.ReasonSuperseded, []string{"The Cleaner was edited, nothing was touched"}},
+		"edited":                    {func(l *life) { l.change(func(c *v1alpha1.Cleaner) { c.Spec.Schedule = "0 4 * * *" }) }, v1alpha1.ReasonSuperseded, []string{"Nothing was touched, because the Cleaner was edited after the plan was made."}},
 		"not needed any more":       {func(l *life) { l.change(func(c *v1alpha1.Cleaner) { c.Spec.Approval = nil }) }, v1alpha1.ReasonSuperseded, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestPlanExpires(t *testing.T) {
 	}
 	l.clock.SetTime(plan.ExpirationTime.Time)
 	l.step()
-	text := "Nobody approved the plan until " + plan.ExpirationTime.UTC().Format(time.RFC3339)
+	text := "Nothing was touched, because nobody approved the plan before " + plan.ExpirationTime.UTC().Format(time.RFC3339)
 	l.wantEnded(plan.Run, v1alpha1.ReasonExpired, text)
 	l.wantEvents(v1alpha1.ReasonAwaitingApproval, "", v1alpha1.ReasonExpired, text)
 	l.wantNames("a", "b", "c")
@@ -226,7 +226,7 @@ func TestApprovedRunThatDoesNotBegin(t *testing.T) {
 	l.step()
 	l.finish()
 	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonCancelled)
-	l.wantEnded(run, v1alpha1.ReasonSuperseded, "alice approved the plan, and CleanerRun", "did not carry it out")
+	l.wantEnded(run, v1alpha1.ReasonSuperseded, "alice approved the plan, but CleanerRun", "did not carry it out")
 	l.clock.Step(time.Minute)
 	l.step()
 	l.wantActive(time.Time{})
@@ -244,8 +244,8 @@ func TestPlanOfAnEditedCleaner(t *testing.T) {
 	l.waitFinished(l.now)
 	l.change(func(c *v1alpha1.Cleaner) { c.Spec.Schedule = "0 4 * * *" })
 	l.step()
-	l.wantEnded(l.now.Status.LastRun.Name, v1alpha1.ReasonSuperseded, "The Cleaner was edited meanwhile")
-	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonSuperseded, "The Cleaner was edited meanwhile")
+	l.wantEnded(l.now.Status.LastRun.Name, v1alpha1.ReasonSuperseded, "the Cleaner was edited after the plan was made")
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonSuperseded, "the Cleaner was edited after the plan was made")
 	if l.now.Status.Plan != nil {
 		t.Fatalf("the plan %+v waits", l.now.Status.Plan)
 	}

@@ -39,7 +39,7 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 			text: "is not of this plan",
 		},
 		"that the operator may not read": {gone: true, text: "the operator cannot read CleanerApproval"},
-		"without the policy":             {open: true, text: "is not in force, so that anybody could approve"},
+		"without the policy":             {open: true, text: "is missing or not in force: anybody could approve"},
 		"older than the run":             {old: true, text: "is older than the run that made the plan"},
 		"older than the policy":          {away: true, text: "is not newer than the ValidatingAdmissionPolicy that guards CleanerApprovals, or its binding"},
 	} {
@@ -104,7 +104,7 @@ func TestLeaderSaysWhetherApprovalsAreGuarded(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ open, want string }{
 		"guarded": {"", "it refused a forged one"},
-		"open":    {`{"apiVersion":"apps.projectsveltos.io/v1alpha1","kind":"CleanerApproval","metadata":{"name":"x"}}`, "is not in force, so that anybody could approve"},
+		"open":    {`{"apiVersion":"apps.projectsveltos.io/v1alpha1","kind":"CleanerApproval","metadata":{"name":"x"}}`, "is missing or not in force: anybody could approve"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			deployed(t)

@@ -253,7 +253,8 @@ func (s *shelf) wantKept(c *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, storage 
 // A Cleaner that wants copies where the operator has no place for them says so, and does nothing.
 func TestStorageThatTheOperatorDoesNotHave(t *testing.T) {
 	t.Parallel()
-	const noReport = "rollback is enabled but no CleanerReport notification is configured: rollback data would never be persisted"
+	const noReport = "rollback is enabled but no CleanerReport notification is configured: rollback data would never be persisted; " +
+		"spec.rollback.storage is Report: add a notification of type CleanerReport, or set storage to Secret"
 	for name, c := range map[string]struct {
 		edit func(*v1alpha1.Cleaner)
 		want string

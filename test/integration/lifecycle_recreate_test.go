@@ -83,7 +83,7 @@ func TestCreatedAgainInTheSameSecond(t *testing.T) {
 	again.step()
 	again.finish()
 	wantCondition(t, again.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed,
-		"The run could not begin, nothing was touched", "taken by a run of an earlier Cleaner of the same name")
+		"The run could not begin, nothing was touched", "from a deleted Cleaner of the same name")
 	if !b.exists("old") {
 		t.Fatal("a run without a record deleted something")
 	}

@@ -85,7 +85,7 @@ func TestEventsAfterARestart(t *testing.T) {
 	}
 	b.requests.setMeddle(nil)
 	err := b.runner.Delivery.Deliver(t.Context(), message, c.Spec.Notifications[0])
-	if !errors.As(err, &failure) || !failure.Permanent || !strings.Contains(failure.Reason, "Events on 7 more objects may not have been written") {
+	if !errors.As(err, &failure) || !failure.Permanent || !strings.Contains(failure.Reason, "perhaps the Events of 7 more objects were not written") {
 		t.Fatalf("it says %v", err)
 	}
 }

@@ -491,7 +491,7 @@ func TestRunThatWasCutOffIsNotGoneOnWithByALossySpec(t *testing.T) {
 	l.install(false, crd(t, "cleaners"))
 	next.clock.SetTime(l.clock.Now())
 	record := next.goOn(l.clock.Now().Add(time.Minute))
-	wantRun(t, record, v1alpha1.ReasonFailed, "the run was not resumed: the Cleaner, or whether it may act, has changed since", "0 deleted, 2 left alone.")
+	wantRun(t, record, v1alpha1.ReasonFailed, "the run was not resumed: the Cleaner was changed, or acting was stopped or resumed", "0 deleted, 2 left alone.")
 	wantCondition(t, next.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonCRDOutdated)
 	l.wantNames("old-0", "old-1")
 }

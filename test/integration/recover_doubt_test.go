@@ -117,7 +117,7 @@ func TestRecoveryDoesNotTrustWhatOthersDecide(t *testing.T) {
 		t.Parallel()
 		l, next := cutOffRun(t, 1, http.MethodDelete)
 		record := next.goOn(l.first().Add(61 * time.Minute)) // long before the next nominal time
-		wantRun(t, record, v1alpha1.ReasonFailed, "it was too late to go on")
+		wantRun(t, record, v1alpha1.ReasonFailed, "it was too late: a run is resumed only until")
 		l.wantNames("old-0")
 	})
 }
@@ -145,7 +145,7 @@ func TestRunWhoseRecordIsDeletedStops(t *testing.T) {
 	if left := len(b.names(b.namespace)); left == 0 {
 		t.Fatalf("the run went on to its end, without copies of the %d objects", n)
 	}
-	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "The run was stopped: ", "the CleanerRun was deleted while the run went on")
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "The run was stopped: ", "somebody deleted the CleanerRun during the run")
 	l.wantActive(time.Time{})
 	if parts := b.parts(&record); len(parts) != 0 || len(l.records()) != 0 {
 		t.Fatalf("it left %d Secrets and %d records behind", len(parts), len(l.records()))
@@ -169,7 +169,7 @@ func TestRunWhoseRecordIsDeletedBeforeItIsRead(t *testing.T) {
 		b.clock.SetTime(b.clock.Now().Add(time.Minute))
 		l.step()
 	}
-	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "it is not repeated")
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "the run is not repeated")
 	l.wantActive(time.Time{})
 	b.wantNames("fresh")
 }

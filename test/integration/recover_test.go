@@ -104,7 +104,7 @@ func TestRecoveryDoesNotGoOn(t *testing.T) {
 		opts   []option
 		want   string
 	}{
-		"edited":    {change: func(l *life) { l.change(func(c *v1alpha1.Cleaner) { c.Spec.OccurrenceThreshold = ptr.To(int32(2)) }) }, want: "has changed since"},
+		"edited":    {change: func(l *life) { l.change(func(c *v1alpha1.Cleaner) { c.Spec.OccurrenceThreshold = ptr.To(int32(2)) }) }, want: "the Cleaner was changed, or acting was stopped or resumed"},
 		"suspended": {change: func(l *life) { l.suspend(true) }, want: "the Cleaner was suspended"},
 		"late":      {change: func(*life) {}, after: day, want: "it was too late: a run is resumed only until the Cleaner's next scheduled time"},
 	} {

@@ -102,7 +102,7 @@ func TestBlankNamespaceSelectorSelectsNothing(t *testing.T) {
 	b.configMap("mine")
 	c := b.cleaner(v1alpha1.ActionDelete, in(b.namespace, " "))
 	wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression, "it contains only spaces; to select every namespace, remove the field")
-	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "it is blank")
+	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "it contains only spaces")
 	b.wantUntouched()
 }
 

@@ -29,7 +29,8 @@ func noKind(r *recipe, wanted string) error {
 	if near != "" && !strings.HasPrefix(strings.ToLower(wanted), strings.ToLower(near)) { // it may be a plural
 		kind, has = near, fmt.Sprintf("did you mean %q? It does not have that kind either: ", near)
 	}
-	message := fmt.Sprintf("--kind %s: the recipe has no selector of this kind; %s%s", wanted, has, strings.Join(names, ", "))
+	message := fmt.Sprintf("--kind %s: the recipe has no selector of this kind; %s%s",
+		wanted, has, strings.Join(names, ", "))
 	if other := otherWith(r, kind); other != "" {
 		message += "; the recipe " + other + " has it"
 	}

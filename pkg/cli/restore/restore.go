@@ -106,9 +106,7 @@ func (o *options) run(cmd *cobra.Command, name string) error {
 	}
 	run, plan, err := o.find(ctx, api, restorer, name, wanted)
 	if err == nil {
-		if copies := run.Status.Copies; o.copies != "" && copies != nil && copies.Storage != v1alpha1.StorageVolume {
-			o.Note("--copies-path is not used: the copies of run %s are not on a volume", run.Name)
-		}
+		o.noteCopies(run)
 		err = o.carry(ctx, restorer, run, plan)
 	}
 	if err != nil {
@@ -126,6 +124,13 @@ func (o *options) run(cmd *cobra.Command, name string) error {
 		return context.Cause(ctx)
 	}
 	return o.conclusion(run, plan)
+}
+
+// noteCopies says that the path of the copies is not used.
+func (o *options) noteCopies(run *v1alpha1.CleanerRun) {
+	if copies := run.Status.Copies; o.copies != "" && copies != nil && copies.Storage != v1alpha1.StorageVolume {
+		o.Note("--copies-path is not used: the copies of run %s are not on a volume", run.Name)
+	}
 }
 
 // find is the run to restore from, and what is to become of its objects, or of the one object that is named.

@@ -65,6 +65,7 @@ func (o *options) answering(ctx context.Context, api *cluster.Client) error {
 		codes.RunNotAnswered,
 		errors.New("no operator is running: there is no leader, and no Pod of the operator is available"),
 		"no run was asked for; to see what is missing: "+terminal.Program+" doctor. If the operator runs outside the "+
-			"cluster without leader election, set the annotation "+v1alpha1.RunRequestedAtAnnotation+" of the Cleaner to the current time (RFC 3339)",
+			"cluster without leader election, set the annotation "+v1alpha1.RunRequestedAtAnnotation+
+			" of the Cleaner to the current time (RFC 3339)",
 	)
 }

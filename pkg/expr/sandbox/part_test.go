@@ -66,7 +66,7 @@ func TestScriptThatReadsMoreThanMetadataIsAnError(t *testing.T) {
 		}
 		if j.Err != nil {
 			failed++
-			if !strings.Contains(j.Err.Error(), "begin with function evaluate(obj)") {
+			if !strings.Contains(j.Err.Error(), "Write function evaluate(obj)") {
 				t.Errorf("%s: %v", j.Object, j.Err)
 			}
 		}
