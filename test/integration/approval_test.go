@@ -112,7 +112,7 @@ func TestPlanThatIsNotCarriedOut(t *testing.T) {
 	}{
 		"rejected": {func(l *life) {
 			l.decide("bob", v1alpha1.DecisionReject, func(a *v1alpha1.CleanerApproval) { a.Spec.Reason = "We still need them." })
-		}, v1alpha1.ReasonRejected, []string{"bob rejected the plan of CleanerRun RUN, nothing was touched. We still need them."}},
+		}, v1alpha1.ReasonRejected, []string{"bob rejected the plan of CleanerRun RUN. Nothing was touched. We still need them."}},
 		"rejected without a reason": {func(l *life) { l.decide("bob", v1alpha1.DecisionReject) }, v1alpha1.ReasonRejected, []string{"No reason was given."}},
 		"edited":                    {func(l *life) { l.change(func(c *v1alpha1.Cleaner) { c.Spec.Schedule = "0 4 * * *" }) }, v1alpha1.ReasonSuperseded, []string{"Nothing was touched, because the Cleaner was edited after the plan was made."}},
 		"not needed any more":       {func(l *life) { l.change(func(c *v1alpha1.Cleaner) { c.Spec.Approval = nil }) }, v1alpha1.ReasonSuperseded, nil},
@@ -179,7 +179,7 @@ func TestNewerPlan(t *testing.T) {
 
 	l.configMap("d")
 	newer := next("twice")
-	l.wantEnded(plan.Run, v1alpha1.ReasonSuperseded, "CleanerRun "+newer+" judged everything anew")
+	l.wantEnded(plan.Run, v1alpha1.ReasonSuperseded, "CleanerRun "+newer+" judged everything again")
 	if l.now.Status.Plan == nil || l.now.Status.Plan.Run != newer || l.now.Status.Plan.Objects != 4 {
 		t.Fatalf("the plan is %+v", l.now.Status.Plan)
 	}

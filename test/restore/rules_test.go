@@ -135,7 +135,7 @@ func TestNamespaceWithContent(t *testing.T) {
 	var waited []string
 	r.Carry(t.Context(), plan, restore.Progress{Waiting: func(what string) { waited = append(waited, what) }, Done: func(*restore.Item) {}})
 	wantResults(t, plan, 2, restore.Restored)
-	if len(waited) > 1 || len(waited) == 1 && waited[0] != "Namespace "+shop.Name+" to end" {
+	if len(waited) > 1 || len(waited) == 1 && waited[0] != "the deletion of Namespace "+shop.Name {
 		t.Errorf("it waited for %q", waited)
 	}
 	if live := b.get(settings); at(live, "data", "a") != "1" {
