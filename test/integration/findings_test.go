@@ -119,7 +119,7 @@ func TestFindingIsReadAgainAfterAMinute(t *testing.T) {
 	})
 	run := b.run(c)
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 2 * inHand, Matched: 2 * inHand, Acted: 2*inHand - 1, Skipped: 1})
-	wantOutcome(t, run, late, v1alpha1.OutcomeChanged, "it was not Unused any more")
+	wantOutcome(t, run, late, v1alpha1.OutcomeChanged, "the object was not Unused any more")
 	b.wantNames(late)
 }
 
@@ -262,7 +262,7 @@ func TestRecoveryLooksForFindingsAgain(t *testing.T) {
 	l.pod("web", "old-1")
 	record := next.goOn(l.first().Add(time.Minute))
 	wantOutcome(t, record, "old-0", v1alpha1.OutcomeDeleted)
-	wantOutcome(t, record, "old-1", v1alpha1.OutcomeChanged, "it was not Unused any more")
+	wantOutcome(t, record, "old-1", v1alpha1.OutcomeChanged, "the object was not Unused any more")
 	l.wantNames("old-1")
 }
 
