@@ -97,7 +97,7 @@ func TestRunThatWaitedTooLongIsMissed(t *testing.T) {
 	if !b.exists("old") {
 		t.Fatal("the run began two hours late")
 	}
-	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "startingDeadlineSeconds (60)", "--max-parallel-runs")
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "startingDeadlineSeconds allows 60 s", "--max-parallel-runs")
 }
 
 // More than a Duration holds must not turn into less than nothing.
