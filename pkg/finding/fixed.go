@@ -67,25 +67,25 @@ var fixedNames = []fixedName{
 	{name: "storage-config", by: "KServe"},
 	{name: "px-*", by: "Portworx"},
 	{name: "*-bootstrap-acl-token", by: "Consul"},
-	{name: "aws-creds", namespace: "kube-system", label: never, by: credentialOperator},
-	{name: "azure-credentials", namespace: "kube-system", label: never, by: credentialOperator},
-	{name: "gcp-credentials", namespace: "kube-system", label: never, by: credentialOperator},
-	{name: "vsphere-creds", namespace: "kube-system", label: never, by: credentialOperator},
-	{name: "openstack-credentials", namespace: "kube-system", label: never, by: credentialOperator},
-	{name: "bootstrap", namespace: "kube-system", label: never, by: "OpenShift's operator for etcd"},
+	{name: "aws-creds", namespace: "kube-system", by: credentialOperator},
+	{name: "azure-credentials", namespace: "kube-system", by: credentialOperator},
+	{name: "gcp-credentials", namespace: "kube-system", by: credentialOperator},
+	{name: "vsphere-creds", namespace: "kube-system", by: credentialOperator},
+	{name: "openstack-credentials", namespace: "kube-system", by: credentialOperator},
+	{name: "bootstrap", namespace: "kube-system", by: "OpenShift's operator for etcd"},
 	{name: "azure-cloud-provider", by: "Azure's CSI driver"},
 	{name: "active-operator", by: "Calico's operator"},
 	{name: "envoy-oidc-hmac", by: "Envoy Gateway"},
 	{name: "full-cluster-state", by: "RKE"},
 	{name: "ovn-vpc-nat-config", by: "Kube-OVN"},
 	{name: "ovn-vpc-nat-gw-config", by: "Kube-OVN"},
-	{name: "cluster-dns", namespace: "kube-system", label: never, by: "k3s"},
+	{name: "cluster-dns", namespace: "kube-system", by: "k3s"},
 	{name: "node-agent-config", by: "Velero"},
 	{name: "velero-restic-credentials", by: "Velero"},
 	{name: "gitcredential", by: "Rancher Fleet"},
 	{name: "auto-import-secret", by: "Open Cluster Management"},
 	{name: "k10-dr-secret", by: "Kasten K10"},
-	{name: "alertmanager", namespace: "gmp-public", label: never, by: "Google Managed Prometheus"},
+	{name: "alertmanager", namespace: "gmp-public", by: "Google Managed Prometheus"},
 	{name: "asm-options", by: "Anthos Service Mesh"},
 	{name: "env-asm-*", by: "Anthos Service Mesh"},
 	{name: "*", label: "dev.okteto.com/git-deploy", by: "Okteto"},
@@ -107,9 +107,6 @@ var fixedNames = []fixedName{
 	{name: "*.credentials.postgresql.acid.zalan.do", by: "Zalando's operator"},
 	{name: "*", namespace: "cilium-secrets", label: "secretsync.cilium.io/owning-secret-name", by: "Cilium"},
 }
-
-// never is a label that no object has: what has it is looked for by its name and its namespace only.
-const never = "-"
 
 const credentialOperator = "OpenShift's operator for credentials of clouds"
 
@@ -163,6 +160,13 @@ func (n fixedName) isOf(o *object.Parts) bool {
 	if o.Name != n.name && (!isPattern || !strings.HasPrefix(o.Name, begin) || !strings.HasSuffix(o.Name, end)) {
 		return false
 	}
+	return n.isAnywhere() || n.namespace != "" && o.Namespace == n.namespace || n.hasLabel(o)
+}
+
+// isAnywhere reports whether nobody else has such a name.
+func (n fixedName) isAnywhere() bool { return n.namespace == "" && n.label == "" }
+
+func (n fixedName) hasLabel(o *object.Parts) bool {
 	value := label(o, n.label)
-	return n.label == "" || o.Namespace == n.namespace || value != "" && (n.value == "" || value == n.value)
+	return n.label != "" && value != "" && (n.value == "" || value == n.value)
 }

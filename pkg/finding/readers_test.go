@@ -8,6 +8,10 @@ import "time"
 var readAll = of(rbac+"Role shop/reader", "", "rules: [{apiGroups: [''], resources: [configmaps], verbs: [get, list]}]")
 
 var readerScenarios = map[string]scenario{
+	"names that software knows in one namespace only": {
+		cluster: cluster(of("v1 Secret kube-system/aws-creds", ""), of("v1 Secret shop/aws-creds", "")),
+		want:    "Secret kube-system/aws-creds Unused weak\nSecret shop/aws-creds Unused",
+	},
 	"the state of a running program, as Patroni keeps it": {
 		cluster: cluster(of("v1 ConfigMap shop/pg-config", "annotations: {config: '{}', initialize: '1'}"), of("v1 ConfigMap shop/pg-leader", "annotations: {leader: pg-0}"),
 			of("v1 ConfigMap shop/pg-failover", "labels: {cluster-name: pg}"), of("v1 ConfigMap shop/pg-sync", "labels: {cluster-name: pg}"), of("v1 ConfigMap shop/pg-other", "labels: {cluster-name: pg}"),
