@@ -450,11 +450,11 @@ func TestRunUnanswered(t *testing.T) {
 	got := s.call(ctx, edit, "run", c.Name, "--yes", "--wait", "--progress=none")
 	s.wants(got, codes.ExitInterrupted, "", asked+
 		"note: the operator has not seen the request yet; is it running? see: kubectl -n projectsveltos get deployments\n"+
-		"note: the request stays, and the run begins as soon as the operator sees it; to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-\nerror: interrupted\n")
+		"note: the request stays, and the run begins as soon as the operator sees it; to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl cleaner cancel unused-NS\nerror: interrupted\n")
 	got = s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait", "--timeout", "300ms")
 	s.wants(got, codes.ExitError, "", asked+
 		"error: the run did not end within 300ms (--timeout); the request stays, and the run begins as soon as the operator sees it\n"+
-		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-   [E-RUN-002]\n")
+		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl cleaner cancel unused-NS   [E-RUN-002]\n")
 }
 
 func TestRunTimeoutWhileItGoesOn(t *testing.T) {

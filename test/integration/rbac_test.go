@@ -184,11 +184,15 @@ func (b *bench) provesLeast(c *v1alpha1.Cleaner, test printedCase) {
 		var before []rbacv1.PolicyRule
 		b.rewrite(role, func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule { before = rules; return without(rules, g) })
 		b.awaitNoRight(b.accountName(), g.attributes())
-		if run := b.run(c); run.Status.Reason == v1alpha1.ReasonCompleted && strings.Contains(run.Status.Message, test.want) {
+		run := b.run(c)
+		for again := 0; again < 5 && changedMeanwhile(run); again++ {
+			run = b.run(c) // another test installed a custom resource between the two readings
+		}
+		if run.Status.Reason == v1alpha1.ReasonCompleted && strings.Contains(run.Status.Message, test.want) {
 			b.t.Fatalf("the run succeeds without %+v, which is printed: %s", g, run.Status.Message)
 		} else if finding := c.Spec.ResourcePolicySet.ResourceSelectors[0].Finding; finding != nil && finding.Type == v1alpha1.FindingUnused &&
 			run.Status.Reason == v1alpha1.ReasonCompleted && !strings.Contains(run.Status.Message, "Left alone as Unknown") {
-			b.t.Errorf("without %+v, nobody is told: %s", g, run.Status.Message)
+			b.t.Errorf("without %+v, nobody is told: %s %+v", g, run.Status.Message, run.Status.Objects)
 		}
 		b.rewrite(role, func([]rbacv1.PolicyRule) []rbacv1.PolicyRule { return before })
 		awaitRight(b.t, b.accountName(), g.attributes())
@@ -202,6 +206,11 @@ func (b *bench) provesLeast(c *v1alpha1.Cleaner, test printedCase) {
 		run = b.run(c)
 	}
 	wantRun(b.t, run, v1alpha1.ReasonCompleted, test.want)
+}
+
+// changedMeanwhile says whether a run left an object alone because its second reading differs from its first.
+func changedMeanwhile(run *v1alpha1.CleanerRun) bool {
+	return slices.ContainsFunc(run.Status.Objects, func(o v1alpha1.ObjectOutcome) bool { return o.Outcome == v1alpha1.OutcomeChanged })
 }
 
 // applyPrinted applies what rbac prints, and waits until it is in force.

@@ -207,7 +207,7 @@ func (o *options) left(parent context.Context, f *follower) error {
 	}
 	if f.run == "" {
 		state, hint = "the request stays, and the run begins as soon as the operator sees it", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+
-			"to take it back: kubectl annotate cleaner "+f.cleaner+" "+v1alpha1.RunRequestedAtAnnotation+"-"
+			"to take it back: "+terminal.Program+" cancel "+f.cleaner
 		if !f.answered {
 			code = codes.RunNotAnswered
 		}
