@@ -5,6 +5,7 @@ package finding
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -13,6 +14,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
+
+// shortestLife is how many seconds a finished Job must stay for Kubernetes to note that it succeeded.
+const shortestLife = 60
 
 // failingPeriods is how many periods a CronJob may pass without success.
 const failingPeriods = 3
@@ -36,6 +40,11 @@ func lookFailingCronJob(f *Finder, o *object.Parts) *candidate {
 		}
 	}
 	c := certain(fmt.Sprintf("it has not succeeded in its last %d periods", failingPeriods), since)
+	seconds, err := strconv.Atoi(spec.At("jobTemplate", "spec", "ttlSecondsAfterFinished").String())
+	if err == nil && seconds < shortestLife {
+		c.found.Confidence = v1alpha1.ConfidenceWeak
+		c.found.Reason += ", but its Jobs may be gone before Kubernetes notes their success (ttlSecondsAfterFinished)"
+	}
 	for range status.Field("active").Elements() {
 		c.found.Confidence = v1alpha1.ConfidenceWeak
 		c.found.Reason += ", but a Job of it still runs"

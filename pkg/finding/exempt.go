@@ -123,6 +123,12 @@ var readingLabels = []string{
 	"license.k8s.elastic.co/scope",
 	"license.k8s.elastic.co/type",
 	"kubevirt.io/install-strategy",
+	"f5type",
+	"management.cattle.io/project-scoped-secret",
+	"vcluster.loft.sh/managed-by",
+	"kots.io/kotsadm",
+	"troubleshoot.sh/kind",
+	"troubleshoot.io/kind",
 }
 
 // readingAnnotations are annotations that mean the same.
@@ -130,7 +136,8 @@ var readingAnnotations = []string{
 	"hub.jupyter.org/username",
 	// What is copied under its own name, also into namespaces that do not exist yet.
 	"replicator.v1.mittwald.de/replicate-to", "replicator.v1.mittwald.de/replicate-to-matching",
-	"reflector.v1.k8s.emberstack.com/reflection-auto-enabled",
+	"replicator.v1.mittwald.de/replication-allowed",
+	"reflector.v1.k8s.emberstack.com/reflection-auto-enabled", "reflector.v1.k8s.emberstack.com/reflection-allowed",
 	"kubed.appscode.com/sync", "config-syncer.appscode.com/sync",
 	"listener.cattle.io/fingerprint", // the certificate of a server of Rancher or k3s, which reads it by its name
 	"workflows.argoproj.io/rbac-rule",
@@ -160,6 +167,9 @@ func readByLabel(o *object.Parts) string {
 		if value := annotation(o, name); value != "" && value != "false" {
 			return "it is read by its annotation " + name + ", whatever its name is"
 		}
+	}
+	if _, project, found := strings.Cut(annotation(o, "field.cattle.io/projectId"), ":"); found && project == o.Namespace {
+		return "Rancher copies it into the namespaces of its project"
 	}
 	if annotation(o, "control-plane.alpha.kubernetes.io/leader") != "" {
 		return "it says who leads"

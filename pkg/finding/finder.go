@@ -115,6 +115,7 @@ type Finder struct {
 	details
 	texts
 	readers
+	bound
 	rights
 	binders
 	projects
@@ -126,7 +127,7 @@ func New(options Options) *Finder {
 		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{},
 		elsewhere: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
 		candidates: map[types.UID][]*candidate{}, said: map[sameness]*Finding{}, notes: newNotes(), details: newDetails(),
-		readers: newReaders(), rights: newRights(), binders: binders{},
+		readers: newReaders(), bound: newBound(), rights: newRights(), binders: binders{},
 	}
 	clusterScoped := map[schema.GroupKind]bool{}
 	for _, kind := range options.Served {

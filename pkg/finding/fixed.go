@@ -101,6 +101,21 @@ var fixedNames = []fixedName{
 	{name: "*", label: "skupper.io/type", by: "Skupper"},
 	{name: "skupper-*", by: "Skupper"},
 	{name: "kubearmor-config", by: "KubeArmor"},
+	{name: "yunikorn-configs", by: "YuniKorn"},
+	{name: "yunikorn-defaults", by: "YuniKorn"},
+	{name: "config-image-policies", by: policyController},
+	{name: "config-sigstore-keys", by: policyController},
+	{name: "config-policy-controller", by: policyController},
+	{name: "seldon-config", by: "Seldon"},
+	{name: "model-serving-config", by: "KServe"},
+	{name: "casecret", namespace: "kubeedge", by: "KubeEdge"},
+	{name: "tokensecret", namespace: "kubeedge", by: "KubeEdge"},
+	{name: "everest-*", by: "Percona Everest"},
+	{name: "slo-controller-config", by: "Koordinator"},
+	{name: "*sap-btp-service-operator", by: "SAP BTP's operator"},
+	{name: "vault-injector-certs", by: "Vault's injector"},
+	{name: "pricing-configs", by: "Kubecost"},
+	{name: "alert-configs", by: "Kubecost"},
 	{name: "kfp-launcher", by: "Kubeflow Pipelines"},
 	{name: "mlpipeline-minio-artifact", by: "Kubeflow Pipelines"},
 	{name: "azure-storage-account-*", by: "Azure's CSI driver"},
@@ -108,7 +123,10 @@ var fixedNames = []fixedName{
 	{name: "*", namespace: "cilium-secrets", label: "secretsync.cilium.io/owning-secret-name", by: "Cilium"},
 }
 
-const credentialOperator = "OpenShift's operator for credentials of clouds"
+const (
+	credentialOperator = "OpenShift's operator for credentials of clouds"
+	policyController   = "Sigstore's policy controller"
+)
 
 // Ceph CSI asks for tokens of the account in the namespace of each tenant.
 const (
@@ -119,9 +137,9 @@ const (
 // stateAnnotations are annotations in which a program keeps its state: it needs no data for that. Patroni does so.
 var stateAnnotations = []string{"leader", "initialize", "config", "history", "optime"}
 
-// patroniNames are the ends of the names of what Patroni makes for a cluster of databases. Some have no annotation at
-// most times.
-var patroniNames = []string{"-config", "-leader", "-failover", "-sync"}
+// patroniNames are the ends of the names of what Patroni makes for a cluster of databases, and that has no annotation
+// at most times.
+var patroniNames = []string{"-leader", "-failover", "-sync"}
 
 // fixedReader says what may read a ConfigMap or a Secret by a name that it knows. Empty when nobody is known to.
 func fixedReader(o *object.Parts) string {

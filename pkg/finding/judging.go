@@ -106,6 +106,7 @@ func (f *Finder) judgeByRow(c *candidate) *Finding {
 func (f *Finder) prepare() {
 	f.searches = map[*row]*search{}
 	f.settleRights()
+	f.settleBound()
 	f.graph.SetAwake(func(name graph.Name) bool { return f.scaled[name] || f.asleep[name.Namespace] })
 }
 

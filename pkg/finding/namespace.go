@@ -31,7 +31,9 @@ func namespaceRows() []*row {
 			body:       true,
 			likely:     true,
 			counts:     inhabits,
+			reads:      namingNamespaces,
 			look:       lookNamespace,
+			judge:      judgeNamespace,
 			means:      "it holds no objects except those that every namespace has",
 		},
 		{
@@ -83,23 +85,6 @@ var endpoints = schema.GroupKind{Kind: "Endpoints"}
 // inhabits reports whether an object of the kind shows that its namespace is in use.
 func inhabits(kind object.Kind) bool {
 	return kind.Namespaced && !isPassing(kind) && kind.GroupKind() != endpointSlices && kind.GroupKind() != endpoints
-}
-
-// lookNamespace looks at a namespace. That it is empty is known only when all kinds were read, and no group of kinds is
-// missing.
-func lookNamespace(_ *Finder, _ *object.Parts) *candidate {
-	return &candidate{decide: func(f *Finder, found Finding) *Finding {
-		if f.inhabited[found.Name] {
-			return nil
-		}
-		found.Reason = "it holds nothing"
-		if found.Unknown = f.uncounted(inhabits); len(found.Unknown) > 0 {
-			found.Reason = "nothing was found in it, but not all kinds could be read"
-			return &found
-		}
-		found.Confidence = v1alpha1.ConfidenceLikely
-		return &found
-	}}
 }
 
 // uncounted are the kinds that matter and could not be read, and the groups whose kinds are not known.

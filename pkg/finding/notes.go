@@ -51,7 +51,9 @@ type notes struct {
 	busy map[string]bool
 	// inhabited are namespaces that hold something, and kinds those that have an object.
 	inhabited map[string]bool
-	kinds     map[schema.GroupKind]bool
+	// namedIn says which object of another namespace names a namespace.
+	namedIn map[string]string
+	kinds   map[schema.GroupKind]bool
 	// bytes is what grows with what people write into their objects.
 	bytes int64
 }
@@ -63,7 +65,7 @@ func newNotes() notes {
 		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
 		queued: map[graph.Name]bool{}, meshed: map[string]bool{}, waited: map[[2]string]bool{},
 		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, retained: map[graph.Name]bool{},
-		snapshotters: map[string]map[string]bool{},
+		snapshotters: map[string]map[string]bool{}, namedIn: map[string]string{},
 	}
 }
 
@@ -80,21 +82,24 @@ var (
 
 // noteOf says what is kept of the objects of a kind, when a row reads them.
 var noteOf = map[schema.GroupKind]func(*notes, *object.Parts){
-	autoscalers:    (*notes).autoscaler,
-	scaledObjects:  (*notes).scaledObject,
-	sleepInfos:     func(n *notes, o *object.Parts) { n.asleep[o.Namespace] = true },
-	rollouts:       (*notes).rollout,
-	canaries:       func(n *notes, o *object.Parts) { n.scaled[targetOf(o, o.At("spec", "targetRef"))] = true },
-	namespaces:     (*notes).mesh,
-	cronJobs:       (*notes).commands,
-	jobs:           (*notes).madeByHand,
-	workloads:      (*notes).queue,
-	claims:         (*notes).claim,
-	volumes:        (*notes).volume,
-	statefulSets:   (*notes).claimTemplates,
-	services:       (*notes).service,
-	endpointSlices: (*notes).endpointSlice,
-	pods:           func(n *notes, o *object.Parts) { n.runs(o); n.fault(o) },
+	autoscalers:         (*notes).autoscaler,
+	scaledObjects:       (*notes).scaledObject,
+	sleepInfos:          func(n *notes, o *object.Parts) { n.asleep[o.Namespace] = true },
+	rollouts:            (*notes).rollout,
+	canaries:            func(n *notes, o *object.Parts) { n.scaled[targetOf(o, o.At("spec", "targetRef"))] = true },
+	namespaces:          (*notes).mesh,
+	cronJobs:            (*notes).commands,
+	jobs:                (*notes).madeByHand,
+	workloads:           (*notes).queue,
+	claims:              (*notes).claim,
+	volumes:             (*notes).volume,
+	statefulSets:        (*notes).claimTemplates,
+	services:            (*notes).service,
+	endpointSlices:      (*notes).endpointSlice,
+	roleBindings:        (*notes).subjects,
+	clusterRoleBindings: (*notes).subjects,
+	networkPolicies:     (*notes).peers,
+	pods:                func(n *notes, o *object.Parts) { n.runs(o); n.fault(o) },
 }
 
 // notedByMetadata are the kinds of which the metadata is enough.

@@ -59,6 +59,9 @@ func (f *Finder) needs() needs {
 		}
 		n.add(n.reads, f.mayMake(r), crosses)
 		n.add(n.reads, mayBind(r), crosses)
+		if r.pods || r.isUsedByPods() {
+			n.add(n.reads, bindingKinds, crosses)
+		}
 		n.add(n.reads, r.reads, crosses)
 		n.add(n.reads, f.waitersFor(r), crosses)
 		n.add(n.reads, r.annotated(), true) // an annotation may name an object of another namespace
@@ -215,8 +218,8 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 // showsReaders reports whether objects of the kind show who may read what rows judge, or make Pods that use it.
 func (f *Finder) showsReaders(kind schema.GroupKind, n needs) bool {
 	forPods := func(r *row) bool { return r.pods }
-	return n.sources[kind] && f.mayRead(kind) && slices.ContainsFunc(f.rows, (*row).isUsedByPods) ||
-		kind == roles && slices.ContainsFunc(f.rows, forPods)
+	return (n.sources[kind] || n.reads[kind]) && f.mayRead(kind) && slices.ContainsFunc(f.rows, (*row).isUsedByPods) ||
+		(isGiven(kind) || slices.Contains(ofRuns, kind)) && slices.ContainsFunc(f.rows, forPods)
 }
 
 // needsBody reports whether rows of other kinds need more of the objects of a list than their metadata.

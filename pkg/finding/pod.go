@@ -45,7 +45,7 @@ func podRows() []*row {
 			crosses:    true,
 			reads:      []schema.GroupKind{nodes},
 			look:       lookUnhealthyPod,
-			means: "a container ran out of memory within the last day; or it has been pending for 10 minutes, no init container of it runs, and its priority is higher than -10; or its Node does not exist; or no " +
+			means: "a container ran out of memory within the last day; or it has been pending for 10 minutes, no init container of it runs, its priority is higher than -10, and it does not wait in the queue of another scheduler; or its Node does not exist; or no " +
 				"Deployment owns it, and a container crashes, cannot pull its image, or lacks its configuration",
 		},
 	}
@@ -190,9 +190,17 @@ func whyWaits(container object.JSON) string {
 // for Pods below it.
 const waitingPriority = -10
 
-// waits reports whether a Pod waits on purpose: it is gated, or holds a place for others.
+// waits reports whether a Pod waits on purpose: it is gated, waits in a queue or for its group, or holds a place for
+// others.
 func waits(o *object.Parts) bool {
 	for range o.At("spec", "schedulingGates").Elements() {
+		return true
+	}
+	if scheduler := o.At("spec", "schedulerName").Text(); scheduler != "" && scheduler != "default-scheduler" {
+		return true // one for batches has queues, in which a Pod may wait for hours
+	}
+	if annotation(o, "scheduling.k8s.io/group-name") != "" || label(o, "pod-group.scheduling.sigs.k8s.io") != "" ||
+		label(o, "scheduling.x-k8s.io/pod-group") != "" {
 		return true
 	}
 	priority, err := strconv.Atoi(o.At("spec", "priority").String())

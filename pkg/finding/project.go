@@ -34,8 +34,9 @@ func (f *Finder) newProjects() projects {
 // deployersDomains are of those who put labels on whatever they deploy or issue, and of Kubernetes itself: such a
 // label says nothing of who reads the object.
 var deployersDomains = []string{
-	"argoproj.io", "cattle.io", "cert-manager.io", "coreos.com", "fluxcd.io", "helm.sh", "k14s.io", "k8s.io",
-	"kubernetes.io", "kyverno.io", "projectsveltos.io", "stakater.com",
+	"argoproj.io", "cattle.io", "cert-manager.io", "clastix.io", "coreos.com", "crossplane.io", "external-secrets.io",
+	"fluxcd.io", "helm.sh", "k14s.io", "k8s.io", "karmada.io", "kluctl.io", "kubernetes.io", "kyverno.io", "oam.dev",
+	"open-cluster-management.io", "projectsveltos.io", "stakater.com", "velero.io",
 }
 
 // projectOf is the domain of a project: the last two labels of a group.

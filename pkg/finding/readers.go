@@ -29,20 +29,32 @@ type readers struct {
 	applications, sets map[[2]string]bool
 	// readAll are the kinds of which a role of a namespace lets somebody read all objects, by namespace and kind.
 	readAll map[[2]string]bool
-	// makers are the namespaces of which a role lets somebody make Pods.
-	makers map[string]bool
+	// makers say by namespace what lets somebody make Pods there.
+	makers map[string]string
+	// strangers are the accounts of other namespaces that may read all Secrets of a namespace.
+	strangers map[string]string
 	// sidecars are the labels by which sidecars find what they read.
 	sidecars map[string]bool
 }
 
 func newReaders() readers {
-	return readers{map[[2]string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}, map[string]bool{}, map[string]bool{}}
+	return readers{
+		map[[2]string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}, map[string]string{}, map[string]string{},
+		map[string]bool{},
+	}
 }
 
-// mayRead reports whether something is kept of the objects of a kind: of roles, and of what runs Pods. All are read
-// anyway where ConfigMaps and Secrets are judged.
+// mayRead reports whether something is kept of the objects of a kind: of roles and who has them, and of what runs Pods.
 func (f *Finder) mayRead(kind schema.GroupKind) bool {
-	return kind == roles || slices.Contains(f.Table.PodKinds(), kind)
+	return isGiven(kind) || slices.Contains(ofRuns, kind) || slices.Contains(f.Table.PodKinds(), kind)
+}
+
+// ofRuns are kinds whose controllers make Pods for each run, and the runs are deleted soon: they name claims, Secrets
+// and accounts that nothing else names.
+var ofRuns = []schema.GroupKind{
+	{Group: "tekton.dev", Kind: "Pipeline"},
+	{Group: "tekton.dev", Kind: "Task"},
+	{Group: "pipelinesascode.tekton.dev", Kind: "Repository"},
 }
 
 // readableKinds are what may be read, with their resources in roles.
@@ -58,18 +70,18 @@ func (r *row) isUsedByPods() bool {
 // noteReader takes note of a role, or of a workload.
 func (f *Finder) noteReader(o *object.Parts) {
 	switch {
-	case o.Kind.GroupKind() == roles:
-		for rule := range o.At("rules").Elements() {
-			for kind, resource := range readableKinds {
-				if readsAll(rule, resource) {
-					f.noteName(f.readAll, o, kind.Kind)
-				}
-			}
-			if makesPods(rule) {
-				f.makers[strings.Clone(o.Namespace)] = true
-			}
-		}
+	case o.Kind.GroupKind() == roleBindings:
+		f.noteBound(o)
 		return
+	case o.Kind.GroupKind() == clusterRoles:
+		f.noteGiven(o)
+		return
+	case o.Kind.GroupKind() == roles:
+		f.noteRole(o)
+		f.noteGiven(o)
+		return
+	case slices.Contains(ofRuns, o.Kind.GroupKind()):
+		f.noteMaker(o)
 	case isCopy(o):
 		return
 	case o.Kind.GroupKind() == statefulSets:
@@ -84,11 +96,34 @@ func (f *Finder) noteReader(o *object.Parts) {
 	})
 }
 
+// noteRole takes note of what a role of a namespace lets somebody read or make.
+func (f *Finder) noteRole(o *object.Parts) {
+	for rule := range o.At("rules").Elements() {
+		for kind, resource := range readableKinds {
+			if readsAll(rule, resource) {
+				f.noteName(f.readAll, o, kind.Kind)
+			}
+		}
+		if makesPods(rule) {
+			f.noteMaker(o)
+		}
+	}
+}
+
+// noteMaker takes note of what lets somebody make Pods in its namespace.
+func (f *Finder) noteMaker(o *object.Parts) {
+	if f.makers[o.Namespace] == "" {
+		name := clonedName(o)
+		f.makers[name.Namespace] = name.String()
+		f.bytes += int64(96 + len(name.Namespace)*2 + len(name.Name))
+	}
+}
+
 // makingPods are resources that programs make to run Pods, from templates of their own. Others are what people deploy.
 var makingPods = map[string][]string{
 	"":                     {"pods"},
 	jobs.Group:             {"jobs"},
-	"argoproj.io":          {"workflows", "cronworkflows"},
+	"argoproj.io":          {"workflows", "cronworkflows", "workflowtaskresults"}, // the last one for its executor
 	"batch.volcano.sh":     {"jobs"},
 	"jobset.x-k8s.io":      {"jobsets"},
 	"kubeflow.org":         {"pytorchjobs", "tfjobs", "mpijobs"},
@@ -156,8 +191,13 @@ func readsAll(rule object.JSON, resource string) bool {
 // makerOf says that somebody may make Pods that use a candidate: their template may be in a file, or in a program.
 // Empty when nobody is known to. Where roles may not be read, it is unknown anyway whether the candidate is used.
 func (f *Finder) makerOf(c *candidate) string {
-	if c.row.isUsedByPods() && f.makers[c.namespace] {
-		return "a role allows creating Pods in the namespace, and such Pods may use it"
+	switch {
+	case !c.row.isUsedByPods():
+		return ""
+	case f.makers[c.namespace] != "":
+		return f.makers[c.namespace] + " allows creating Pods in the namespace, and such Pods may use it"
+	case f.unread[roleBindings] != nil:
+		return "a RoleBinding may allow creating Pods that use it, and these could not be read"
 	}
 	return ""
 }
@@ -178,11 +218,11 @@ func (f *Finder) readerOf(c *candidate) string {
 	return ""
 }
 
-// applicationOf is the application that has the name, or the name up to a dash. Empty when there is none. Each that
-// uses Spring is called "application", too.
+// applicationOf is the application that has the name, or the name up to a dash, or to a dot as Steeltoe writes it.
+// Empty when there is none. Each that uses Spring is called "application", too.
 func (f *Finder) applicationOf(namespace, name string) string {
 	for i := range len(name) + 1 {
-		isEnd := i == len(name) || name[i] == '-'
+		isEnd := i == len(name) || name[i] == '-' || name[i] == '.'
 		if isEnd && (name[:i] == "application" || f.applications[[2]string{namespace, name[:i]}]) {
 			return name[:i]
 		}
@@ -219,6 +259,6 @@ func (f *Finder) whyWeak(c *candidate) string {
 	}
 	return cmp.Or(
 		f.inText(c), f.ofUnusualType(c), f.sidecarOf(c), f.readerOf(c), f.claimedAgain(c), f.madeOfName(c), f.makerOf(c),
-		f.binderOf(c),
+		f.strangerOf(c), f.binderOf(c),
 	)
 }

@@ -136,8 +136,8 @@ func (f *Finder) makes(name graph.Name) string {
 	if f.graph.MaySet(name) {
 		return "the controller of a custom resource of its namespace may create such Pods"
 	}
-	if f.makers[name.Namespace] {
-		return "a role allows creating Pods in the namespace"
+	if maker := f.makers[name.Namespace]; maker != "" {
+		return maker + " allows creating Pods in the namespace"
 	}
 	if unread := slices.DeleteFunc(f.unreadOf(f.Table.CustomKinds()...), f.isElsewhere); len(unread) > 0 {
 		return "a " + unread[0].Kind.String() + " may create such Pods, and these could not be read"

@@ -44,10 +44,11 @@ var stockNames = []stockName{
 		"ConfigMap",
 		"",
 		`cluster-autoscaler-priority-expander|workflow-controller-configmap|argo-rollouts-(config|notification-configmap)|`+
+			`argocd-notifications-cm|`+
 			`elastic-(licensing|operator-uuid)`,
 	),
 	// Without the certificate authority of Istio, or the key to Velero's backups, what they are for is lost.
-	stockNamed("Secret", "", `argo-rollouts-notification-secret|istio-ca-secret|velero-repo-credentials|timoni\..*`),
+	stockNamed("Secret", "", `argo-rollouts-notification-secret|argocd-notifications-secret|istio-ca-secret|velero-repo-credentials|timoni\..*`),
 	stockNamed("ConfigMap", "kube-public", `cluster-info|local-registry-hosting`),
 	stockNamed("ConfigMap", "aws-observability", `aws-logging`), // EKS reads it for Fargate, outside of the cluster
 	stockNamed(
@@ -84,7 +85,8 @@ var stockNames = []stockName{
 	stockNamed("DaemonSet.apps", "kube-system", `kube-proxy.*|aws-node|nvidia-.*|.*gpu-device-plugin.*|tpu-device-plugin|`+
 		`.*-windows|fluentbit-gke.*|metadata-proxy.*`),
 	stockNamed("PriorityClass.scheduling.k8s.io", "", `system-.*|openshift-.*`),
-	stockNamed("Namespace", "", `kube-.*|default|openshift|openshift-.*|gke-.*|gmp-.*|cattle-.*`),
+	stockNamed("Namespace", "", `kube-.*|default|openshift|openshift-.*|gke-.*|gmp-.*|cattle-.*|`+
+		`[pcu]-[a-z0-9]{5}|user-[a-z0-9]{5}|fleet-(default|local)`), // the last ones are Rancher's
 	stockNamed("Role"+rbac, "", ofNamespaces),
 	stockNamed("ClusterRole"+rbac, "", ofClusters),
 	stockNamed("RoleBinding"+rbac, "", ofNamespaces),

@@ -31,10 +31,12 @@ type texts struct {
 // inTexts are the kinds whose names are looked for.
 var inTexts = []schema.GroupKind{
 	configMaps, claims, accounts, secrets, storageClasses, priorityClasses, runtimeClasses, ingressClasses, roles,
-	clusterRoles,
+	clusterRoles, namespaces,
 }
 
-func (r *row) mayStandInTexts() bool { return r.named && slices.Contains(inTexts, r.kind) }
+func (r *row) mayStandInTexts() bool {
+	return (r.named || r.kind == namespaces && r.typ == v1alpha1.FindingUnused) && slices.Contains(inTexts, r.kind)
+}
 
 // readTexts looks for the names of the candidates that have passed in the data of an object. A word with a dash may
 // also be a name in another namespace that stands in the data. Of the text nothing is kept but its place.
@@ -134,7 +136,7 @@ func (f *Finder) seek() {
 }
 
 func (f *Finder) soughtFor(r *row) map[string]map[string]string {
-	if slices.Contains([]schema.GroupKind{configMaps, roles, clusterRoles}, r.kind) {
+	if slices.Contains([]schema.GroupKind{configMaps, roles, clusterRoles, namespaces}, r.kind) {
 		return f.soughtWords
 	}
 	return f.sought

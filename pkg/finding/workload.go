@@ -94,6 +94,9 @@ func decideIdle(f *Finder, found Finding) *Finding {
 	} else if user := f.customUser(name); user != "" {
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = "it has no replicas, but " + user + " names it, and its controller may scale it up"
+	} else if maker, is := f.graph.Custom(name.Namespace, name.Name); is {
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason = "it has no replicas, but " + maker.String() + " has its name, and its controller may scale it up"
 	}
 	f.doubtIdle(&found)
 	return &found

@@ -14,9 +14,11 @@ func customName(namespace, name string) Name {
 	return Name{GroupKind: schema.GroupKind{Group: "*", Kind: "*"}, Namespace: namespace, Name: name}
 }
 
-// Custom finds a custom resource by its namespace and its name, of whatever kind it is.
+// Custom finds a custom resource by its namespace and its name, of whatever kind it is, whose controller may make Pods.
 func (g *Graph) Custom(namespace, name string) (Name, bool) {
-	return g.custom(namespace, name, func(kind schema.GroupKind) bool { return namespace != "" && !g.clusterScoped[kind] })
+	return g.custom(namespace, name, func(kind schema.GroupKind) bool {
+		return namespace != "" && !g.clusterScoped[kind] && !makesNoPods(kind)
+	})
 }
 
 // ClusterCustom finds one that is cluster-scoped.
@@ -31,15 +33,23 @@ func (g *Graph) ClusterCustom(name string) (Name, bool) {
 // name. Those that are about traffic, Pods and Services are called like the application, and make none.
 func (g *Graph) Undescribed(namespace, name string) (Name, bool) {
 	return g.custom(namespace, name, func(kind schema.GroupKind) bool {
-		return namespace != "" && !g.clusterScoped[kind] && !g.table.sources[kind].isDescribed &&
-			!selectsOthers(kind.Group) && !slices.Contains(ofTraffic, kind.Group)
+		return namespace != "" && !g.clusterScoped[kind] && !g.table.sources[kind].isDescribed && !makesNoPods(kind)
 	})
 }
 
-// ofTraffic are groups of clouds and gateways whose resources are about the traffic to a Service.
-var ofTraffic = []string{
+// makingNoPods are groups and kinds whose resources are about the Pods, the traffic, the certificates or the Secrets of
+// an application, and are called like it. Their controllers make no Pods.
+var makingNoPods = []string{
 	"cloud.google.com", "elbv2.k8s.aws", "externaldns.k8s.io", "getambassador.io", "gateway.envoyproxy.io",
 	"networking.gke.io", "projectcontour.io", "route.openshift.io",
+	"acme.cert-manager.io", "bitnami.com", "cert-manager.io", "configuration.konghq.com", "external-secrets.io", "flagger.app",
+	"image.toolkit.fluxcd.io", "k8s.nginx.org", "kyverno.io", "notification.toolkit.fluxcd.io", "secrets.hashicorp.com",
+	"traefik.containo.us", "traefik.io", "vpcresources.k8s.aws",
+	"ScaledObject.keda.sh",
+}
+
+func makesNoPods(kind schema.GroupKind) bool {
+	return selectsOthers(kind.Group) || slices.Contains(makingNoPods, kind.Group) || slices.Contains(makingNoPods, kind.String())
 }
 
 func (g *Graph) custom(namespace, name string, is func(schema.GroupKind) bool) (Name, bool) {

@@ -40,7 +40,7 @@ func (t *Table) read(o object.Object, each func(Edge), text func(at, text object
 	if s == nil {
 		return
 	}
-	w := walker{object: o.Raw, own: o.Namespace, each: each, text: text}
+	w := walker{object: o.Raw, own: o.Namespace, each: each, text: text, inventory: s.inventory}
 	if w.own == "" {
 		w.own = "*" // what is cluster-scoped, and does not say which namespace it means, may mean any
 	}
@@ -49,7 +49,7 @@ func (t *Table) read(o object.Object, each func(Edge), text func(at, text object
 		add(&w)
 	}
 	if s.isCustom && text != nil {
-		eachWord(o.Raw, text)
+		eachWord(o.Raw, s.inventory, text)
 	}
 }
 
@@ -58,6 +58,8 @@ type walker struct {
 	own    string
 	each   func(Edge)
 	text   func(at, text object.JSON)
+	// inventory is true for an object whose status is not looked through.
+	inventory bool
 	// container is the one of whose texts the next are.
 	container object.JSON
 	// path is where guessing has come to, from where it began.

@@ -126,7 +126,8 @@ func (w *walker) guessFields(value object.JSON) {
 		w.guessTyped(value)
 	}
 	for name, field := range value.Fields() {
-		if isObject && (name.Is("metadata") || name.Is("apiVersion") || name.Is("kind")) || name.Is(ownerReferences) {
+		if isObject && (name.Is("metadata") || name.Is("apiVersion") || name.Is("kind") || w.inventory && name.Is("status")) ||
+			name.Is(ownerReferences) {
 			continue
 		}
 		w.path = append(w.path, name)
@@ -141,7 +142,7 @@ func (w *walker) guessFields(value object.JSON) {
 // guessTyped adds what a map names that says the kind and the name of an object, or a name and a key in it.
 func (w *walker) guessTyped(value object.JSON) {
 	kind, name := value.Field("kind").Text(), value.Field("name").Text()
-	if name == "" {
+	if name == "" || kind != "" && isListed(w.whole()) {
 		return
 	}
 	if kind == "" {
@@ -205,6 +206,11 @@ func (w *walker) guessed(to schema.GroupKind, namespace, name string) {
 	if namespace == "" {
 		namespace = w.own
 	}
+	w.each(Edge{To: Name{GroupKind: to, Namespace: namespace, Name: name}, Path: w.whole(), Strength: strength})
+}
+
+// whole is the path from the object to where guessing has come to.
+func (w *walker) whole() string {
 	path := strings.TrimPrefix(w.from, ".")
 	for _, key := range w.path {
 		if key == nil {
@@ -213,7 +219,7 @@ func (w *walker) guessed(to schema.GroupKind, namespace, name string) {
 			path = joinName(path, key.String())
 		}
 	}
-	w.each(Edge{To: Name{GroupKind: to, Namespace: namespace, Name: name}, Path: path, Strength: strength})
+	return path
 }
 
 // couldBeName reports whether a text could be the name of an object of the kinds that are guessed.

@@ -52,8 +52,8 @@ func LearnDocument(document []byte) ([]Source, error) {
 		if len(root.Kinds) != 1 || isList(root) || !strings.Contains(root.Kinds[0].Group, ".") {
 			continue
 		}
-		l := learner{schemas: schemas, source: Source{Strength: Learned}}
-		l.source.Kind = schema.GroupKind{Group: root.Kinds[0].Group, Kind: root.Kinds[0].Kind}.String()
+		kind := schema.GroupKind{Group: root.Kinds[0].Group, Kind: root.Kinds[0].Kind}
+		l := learner{schemas: schemas, source: Source{Strength: Learned, Kind: kind.String()}, inventory: isInventory(kind)}
 		l.root(root)
 		sources = append(sources, l.source)
 	}
@@ -73,6 +73,8 @@ const maxLearned = 5000
 type learner struct {
 	schemas map[string]property
 	source  Source
+	// inventory is true for a kind whose status is left out.
+	inventory bool
 	// steps is how many values were looked at: one schema may stand at thousands of places.
 	steps int
 }
@@ -86,7 +88,7 @@ func (l *learner) root(s property) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if name != "metadata" && name != "apiVersion" && name != "kind" {
+		if name != "metadata" && name != "apiVersion" && name != "kind" && (name != "status" || !l.inventory) {
 			l.field(joinName("", name), name, s.Properties[name], s, 0)
 		}
 	}
@@ -236,7 +238,7 @@ func (l *learner) hasText(s property, field string) bool {
 
 // typed takes a map that says the kind and the name of an object.
 func (l *learner) typed(path string, s property) {
-	if !l.hasText(s, "kind") || !l.hasText(s, "name") {
+	if !l.hasText(s, "kind") || !l.hasText(s, "name") || isListed(path) {
 		return
 	}
 	r := l.below(path, Reference{KindField: "kind"}, s)

@@ -16,6 +16,7 @@ var pauseMarks = []string{
 	"previous-suspend",
 	"sleepinfo.kube-green.com/replicas-before-sleep",
 	"idling.alpha.openshift.io/previous-scale",
+	"dev.okteto.com/state-before-sleeping",
 }
 
 // otherReplicas are the ends of annotations that hold a number of replicas, and say nothing of a pause.

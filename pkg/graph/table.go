@@ -35,6 +35,8 @@ type source struct {
 	body bool
 	// isCustom is true for custom resources: any string of them may be a name. hasText is true for what gives Pods texts.
 	isCustom, hasText bool
+	// inventory is true for those whose status names what they do not use.
+	inventory bool
 	// isDescribed is true when somebody described what it names, and not only its schema.
 	isDescribed bool
 	// elsewhere are the kinds of which it may name objects of other namespaces.
@@ -190,7 +192,9 @@ func (t *Table) source(kind schema.GroupKind) *source {
 	if of := t.sources[kind]; of != nil {
 		return of
 	}
-	of := &source{root: &node{}, isCustom: isCustom(kind.Group), elsewhere: map[schema.GroupKind]bool{}}
+	of := &source{
+		root: &node{}, isCustom: isCustom(kind.Group), inventory: isInventory(kind), elsewhere: map[schema.GroupKind]bool{},
+	}
 	t.sources[kind] = of
 	for _, to := range namesBesides(kind) {
 		t.note(kind, to)

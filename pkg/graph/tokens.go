@@ -17,10 +17,14 @@ import (
 // scripts and templates, it visits the words that eachTelling does: others say nothing. A key of a map may be a name,
 // too, but one word may as well be the name of a field. Of the metadata it is only the annotations: labels and owners
 // are of something else. at is where the word stands.
-func eachWord(o object.JSON, visit func(at, word object.JSON)) {
+func eachWord(o object.JSON, inventory bool, visit func(at, word object.JSON)) {
 	for name, value := range o.Fields() {
 		if !name.Is("metadata") {
-			eachWordIn(value, !name.Is("status"), visit) // which has times, digests and messages
+			if !name.Is("status") {
+				eachWordIn(value, true, visit)
+			} else if !inventory {
+				eachWordIn(value, false, visit) // which has times, digests and messages
+			}
 			continue
 		}
 		for name, annotation := range value.Field("annotations").Fields() {
@@ -58,11 +62,14 @@ func eachWordIn(value object.JSON, marks bool, visit func(at, word object.JSON))
 }
 
 // eachTelling visits the words of a text that say something, with the namespaces that stand before them: those with a
-// dash, and those that are settings of an object, as in "existingSecret: login".
+// dash, those that are settings of an object, as in "existingSecret: login", those with a slash and another word before
+// them, which may be their namespace, and the hosts of Services.
 func eachTelling(text object.JSON, visit func(at, word object.JSON)) {
 	eachToken(text, &tokenParts, func(before token, word []byte) {
 		namespace := before.qualifier()
-		if !bytes.ContainsRune(bytes.Trim(word, "-."), '-') && !before.isSettingOfObject() {
+		isQualified := len(namespace) > 0 && before.gap[0] == '/' && len(word) >= shortestMention
+		if !isQualified && !bytes.ContainsRune(bytes.Trim(word, "-."), '-') && !before.isSettingOfObject() &&
+			!bytes.Contains(word, []byte(".svc")) {
 			return
 		}
 		whole := append(make(object.JSON, 0, len(namespace)+len(word)+3), '"')

@@ -3,7 +3,10 @@
 
 package object
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // ManagedBy is that of the parts, where it is not known whether the cluster has Argo CD.
 func (o Object) ManagedBy() string { return o.Parts().ManagedBy(false) }
@@ -70,6 +73,18 @@ func ManagerIn(message string) string {
 	return ""
 }
 
+// managers are labels and annotations of those who deploy objects, and make them again.
+var managers = []struct{ key, what string }{
+	{"karmada.io/managed", "Karmada"},
+	{"app.oam.dev/name", "KubeVela"},
+	{"config.k8s.io/owning-inventory", "an inventory of kpt or Config Sync"},
+	{"configsync.gke.io/resource-id", "Config Sync"},
+	{"projectsveltos.io/reference-name", "Sveltos"},
+	{"projectsveltos.io/owner-name", "Sveltos"},
+	{"apps.open-cluster-management.io/hosting-subscription", "Open Cluster Management"},
+	{"resources.gardener.cloud/origin", "Gardener"},
+}
+
 func otherManager(labels, annotations JSON) string {
 	for name, value := range labels.Fields() {
 		switch key := name.String(); {
@@ -81,6 +96,11 @@ func otherManager(labels, annotations JSON) string {
 			return "Helm"
 		case key == "kapp.k14s.io/app":
 			return "kapp"
+		}
+	}
+	for _, m := range managers {
+		if cmp.Or(labels.Field(m.key).Text(), annotations.Field(m.key).Text()) != "" {
+			return m.what
 		}
 	}
 	if owner := annotations.Field("objectset.rio.cattle.io/owner-name").Text(); owner != "" {

@@ -187,7 +187,7 @@ func (s *Schemas) document(
 func custom(kinds []object.Kind) map[schema.GroupVersion]map[schema.GroupKind]bool {
 	versions := map[schema.GroupVersion]map[schema.GroupKind]bool{}
 	for _, kind := range kinds {
-		if isBuiltIn(kind.Group) || slices.Contains(reports, kind.Group) {
+		if isBuiltIn(kind.Group) || isReport(kind.GroupKind()) {
 			continue
 		}
 		gv := kind.GroupVersion()
@@ -199,8 +199,22 @@ func custom(kinds []object.Kind) map[schema.GroupVersion]map[schema.GroupKind]bo
 	return versions
 }
 
-// reports are the groups whose objects say what a tool saw of other objects. They name many, and use none.
-var reports = []string{"wgpolicyk8s.io", "openreports.io", "reports.kyverno.io", "aquasecurity.github.io"}
+// reports are the groups and kinds whose objects say what a tool saw of other objects, what it made, or what a driver
+// stores for a volume. They name many, and use none.
+var reports = []string{
+	"wgpolicyk8s.io", "openreports.io", "reports.kyverno.io", "aquasecurity.github.io",
+	"spdx.softwarecomposition.kubescape.io",
+	"ResourceTracker.core.oam.dev",
+	"ResourceSummary.lib.projectsveltos.io",
+	"ResourceBinding.work.karmada.io", "ClusterResourceBinding.work.karmada.io",
+	"LogicalVolume.topolvm.io", "LogicalVolume.topolvm.cybozu.com", "TridentVolume.trident.netapp.io",
+	"ZFSVolume.zfs.openebs.io", "LVMVolume.local.openebs.io", "CStorVolume.cstor.openebs.io",
+	"PodVolumeBackup.velero.io", "PodVolumeRestore.velero.io", "DataUpload.velero.io", "DataDownload.velero.io",
+}
+
+func isReport(kind schema.GroupKind) bool {
+	return slices.Contains(reports, kind.Group) || slices.Contains(reports, kind.String())
+}
 
 // isBuiltIn reports whether the API server itself serves the group, or it is our own, of which the
 // table of references knows all.

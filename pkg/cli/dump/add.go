@@ -23,6 +23,9 @@ func (d *Cluster) add(manifests []*entry) error {
 	byKind := map[schema.GroupVersionKind][]*entry{}
 	defined := map[schema.GroupKind]definition{}
 	for _, m := range manifests {
+		if err := checkVersion(m); err != nil {
+			return err
+		}
 		byKind[m.gvk] = append(byKind[m.gvk], m)
 		if m.gvk.Group == "apiextensions.k8s.io" && m.gvk.Kind == "CustomResourceDefinition" {
 			if err := define(defined, m.raw); err != nil {
@@ -48,7 +51,10 @@ func (d *Cluster) add(manifests []*entry) error {
 		}
 		served.objects = append(served.objects, of...)
 	}
-	return d.checkUnique()
+	if err := d.checkUnique(); err != nil {
+		return err
+	}
+	return d.share()
 }
 
 // define reads a CustomResourceDefinition.

@@ -227,6 +227,10 @@ func TestDumpRefuses(t *testing.T) {
 			"{apiVersion: v1, kind: Pod, metadata: {name: a, uid: u}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: b, uid: u}}\n",
 			"dump.yaml:3: Pod default/b has the uid of Pod default/a (dump.yaml:1)",
 		},
+		"a version with other fields": {
+			"{apiVersion: networking.k8s.io/v1beta1, kind: Ingress, metadata: {name: a, namespace: b}}\n",
+			"dump.yaml:1: Ingress b/a is of version networking.k8s.io/v1beta1, which Kubernetes does not serve any more",
+		},
 		"nothing": {"# nothing\n", "there is no object in "},
 	}
 	for name, test := range tests {

@@ -37,7 +37,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint [-f] FILE...",
 		Short: "Check Cleaners, without a cluster",
-		Long: "Checks Cleaners as the API server and the operator would, lists all problems, and shows when the Cleaners run.\n" +
+		Long: "Checks Cleaners as the API server and the operator would, lists all problems that show without a cluster, and shows\n" +
+			"when the Cleaners run.\n" +
 			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, an address (https://), or - for the\n" +
 			"standard input.",
 		Example: "  kubectl cleaner lint -f cleaner.yaml\n  kubectl cleaner lint manifests/ -o json\n  kustomize build . | kubectl cleaner lint -f -",

@@ -51,13 +51,13 @@ func Command(s *terminal.Session) *cobra.Command {
 			"  matching.yaml      must match\n" +
 			"  non-matching.yaml  must not match\n" +
 			"  resources.yaml     what an aggregatedSelection looks at; then matching.yaml lists exactly what it must choose.\n" +
-			"                     A namespaceSelector is tested on the Namespaces in it\n" +
+			"                     The objects that may use those of a finding. The Namespaces that a namespaceSelector selects\n" +
 			"  updated.yaml       what transform or mergePatch must make of the objects in matching.yaml, in their order\n" +
 			"  events.yaml        the events of the objects, for includeEvents, as kubectl get events -o yaml prints them\n" +
 			"  metrics.yaml       the results of metricQueries by their names; one that finds no series is left out\n" +
 			"  logs.yaml          the logs of Pods, for logSource: NAMESPACE/POD, below it CONTAINER or CONTAINER/previous, and the log\n\n" +
-			"An object goes through the whole selector: kind, namespace, labels, excludeDeleted, minAgeSeconds, matchConditions and\n" +
-			"evaluate. A namespaceSelector matches every namespace that is not in resources.yaml. An object of another version than\n" +
+			"An object goes through the whole selector: kind, namespace, labels, excludeDeleted, minAgeSeconds, finding,\n" +
+			"matchConditions and evaluate. A namespaceSelector matches every namespace that is not in resources.yaml. An object of another version than\n" +
 			"the selector's is judged as if it had the selector's version. An object without a namespace is judged as if its namespace were\n" +
 			"selected. A note says so. Another note says that a run would leave a matching object alone, because it is protected. For that\n" +
 			"note, it uses the default operator namespace and the default of --protected-namespaces.",

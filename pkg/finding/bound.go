@@ -1,0 +1,115 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// bound is what is kept of the roles that bindings give in a namespace.
+type bound struct {
+	// making are the ClusterRoles that let somebody make Pods, and reading the roles that let somebody read all Secrets,
+	// and do no more with them.
+	making, reading map[graph.Name]bool
+	boundRoles      []boundRole
+}
+
+// boundRole is a role that a RoleBinding gives in its namespace. stranger is an account of another namespace among its
+// subjects. Empty when there is none.
+type boundRole struct {
+	namespace string
+	role      graph.Name
+	stranger  graph.Name
+}
+
+func newBound() bound { return bound{making: map[graph.Name]bool{}, reading: map[graph.Name]bool{}} }
+
+// bindingKinds are ClusterRoles and the RoleBindings that give them in a namespace.
+var bindingKinds = []schema.GroupKind{clusterRoles, roleBindings}
+
+// noteGiven takes note of a role that may be given to somebody. Those that Kubernetes makes are for people who deploy.
+func (f *Finder) noteGiven(o *object.Parts) {
+	if o.At("metadata", "labels", "kubernetes.io/bootstrapping").Text() != "" {
+		return
+	}
+	makes, reads := false, false
+	for rule := range o.At("rules").Elements() {
+		makes = makes || makesPods(rule)
+		reads = reads || readsOnly(rule)
+	}
+	if makes && o.Kind.GroupKind() == clusterRoles {
+		f.making[clonedName(o)] = true
+	}
+	if reads {
+		f.reading[clonedName(o)] = true
+	}
+	if makes || reads {
+		f.bytes += int64(128 + len(o.Name))
+	}
+}
+
+// readsOnly reports whether a rule names Secrets, and lets somebody read all of them, but not write them: an operator,
+// which writes what it has made, knows the names.
+func readsOnly(rule object.JSON) bool {
+	named := false
+	for resource := range rule.Field("resources").Elements() {
+		named = named || resource.Text() == "secrets"
+	}
+	return named && readsAll(rule, "secrets") &&
+		!allows(rule, "", []string{"secrets"}, []string{"create", "update", "patch"})
+}
+
+// noteBound takes note of a RoleBinding.
+func (f *Finder) noteBound(o *object.Parts) {
+	b := boundRole{namespace: strings.Clone(o.Namespace), role: boundBy(o)}
+	for value := range o.At("subjects").Elements() {
+		if account, is := subject(o, value); is && account.Namespace != o.Namespace {
+			b.stranger = account
+			break
+		}
+	}
+	if b.role.GroupKind == clusterRoles || b.stranger != (graph.Name{}) {
+		b.role.Name = strings.Clone(b.role.Name)
+		b.stranger.Name, b.stranger.Namespace = strings.Clone(b.stranger.Name), strings.Clone(b.stranger.Namespace)
+		f.boundRoles = append(f.boundRoles, b)
+		f.bytes += int64(192 + len(b.role.Name) + len(b.stranger.Name) + len(b.stranger.Namespace))
+	}
+}
+
+// settleBound says in which namespaces somebody may make Pods, or comes from elsewhere to read all Secrets, after all
+// roles and bindings have passed.
+func (f *Finder) settleBound() {
+	for _, b := range f.boundRoles {
+		if f.making[b.role] && f.makers[b.namespace] == "" {
+			f.makers[b.namespace] = b.role.String()
+		}
+		if f.reading[b.role] && b.stranger.Name != "" {
+			f.strangers[b.namespace] = b.stranger.String()
+		}
+	}
+}
+
+// strangerOf says which account of another namespace may read a Secret that nothing names, because it may read every
+// Secret there: a program that asks for Secrets by names that stand in its database. Empty when nobody is known to.
+func (f *Finder) strangerOf(c *candidate) string {
+	if !c.row.isReadable() || c.kind.GroupKind() != secrets {
+		return ""
+	}
+	if who := f.strangers[c.namespace]; who != "" {
+		return who + " of another namespace may read every Secret of the namespace"
+	}
+	if f.unread[roleBindings] != nil {
+		return "an account of another namespace may read it, and RoleBindings could not be read"
+	}
+	return ""
+}
+
+// isGiven reports whether the kind is of what noteGiven and noteBound take.
+func isGiven(kind schema.GroupKind) bool { return kind == roles || slices.Contains(bindingKinds, kind) }
