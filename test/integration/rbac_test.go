@@ -6,6 +6,7 @@ package integration
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/test/testenv/seed"
 )
 
 // printedCase is a Cleaner, and what a run of it does that has all rights that rbac prints for it.
@@ -172,11 +174,15 @@ func (b *bench) finishedJob() {
 func (b *bench) provesLeast(c *v1alpha1.Cleaner, test printedCase) {
 	b.t.Helper()
 	all, roles := b.applyPrinted(c)
-	tried := 0
+	tried, choose := 0, rand.New(rand.NewPCG(seed.New(), 0))
 	for _, g := range all {
 		// Without the definitions, a run reads all custom resources: that is no failure. One namespace's right gives the cluster's nothing.
 		// Kinds of other tests come and go.
 		if !g.must() || strings.HasSuffix(g.group, ".kubecleaner.dev") || g.resource == "customresourcedefinitions" || c.HasFindings() && g.doubts() || test.few && (tried > 0 || g.verb != "list") {
+			continue
+		}
+		// A finding reads dozens of kinds in the same way: a third of them, others each time, is enough.
+		if c.HasFindings() && !test.few && g.verb == "list" && g.resource != "configmaps" && choose.IntN(3) > 0 {
 			continue
 		}
 		tried++
