@@ -40,17 +40,23 @@ func lookFailingCronJob(f *Finder, o *object.Parts) *candidate {
 		}
 	}
 	c := certain(fmt.Sprintf("it has not succeeded in its last %d periods", failingPeriods), since)
-	seconds, err := strconv.Atoi(spec.At("jobTemplate", "spec", "ttlSecondsAfterFinished").String())
-	if err == nil && seconds < shortestLife {
+	if but := mayHaveSucceeded(spec, status); but != "" {
 		c.found.Confidence = v1alpha1.ConfidenceWeak
-		c.found.Reason += ", but its Jobs may be gone before Kubernetes notes their success (ttlSecondsAfterFinished)"
-	}
-	for range status.Field("active").Elements() {
-		c.found.Confidence = v1alpha1.ConfidenceWeak
-		c.found.Reason += ", but a Job of it still runs"
-		break
+		c.found.Reason += ", but " + but
 	}
 	return c
+}
+
+// mayHaveSucceeded says why a CronJob may be well although no success was noted. Empty when nothing says so.
+func mayHaveSucceeded(spec, status object.JSON) string {
+	for range status.Field("active").Elements() {
+		return "a Job of it still runs"
+	}
+	seconds, err := strconv.Atoi(spec.At("jobTemplate", "spec", "ttlSecondsAfterFinished").String())
+	if err == nil && seconds < shortestLife {
+		return "its Jobs may be gone before Kubernetes notes their success (ttlSecondsAfterFinished)"
+	}
+	return ""
 }
 
 // hadToSucceedSince is from when the periods of a CronJob count: since its last success, or since it was changed after

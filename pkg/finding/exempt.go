@@ -168,9 +168,6 @@ func readByLabel(o *object.Parts) string {
 			return "it is read by its annotation " + name + ", whatever its name is"
 		}
 	}
-	if _, project, found := strings.Cut(annotation(o, "field.cattle.io/projectId"), ":"); found && project == o.Namespace {
-		return "Rancher copies it into the namespaces of its project"
-	}
 	if annotation(o, "control-plane.alpha.kubernetes.io/leader") != "" {
 		return "it says who leads"
 	}
@@ -179,6 +176,14 @@ func readByLabel(o *object.Parts) string {
 	}
 	if label(o, "owner") == "helm" {
 		return "Helm reads it by its labels"
+	}
+	return copiedByRancher(o)
+}
+
+// copiedByRancher says that Rancher copies an object from the namespace of a project into those that belong to it.
+func copiedByRancher(o *object.Parts) string {
+	if _, project, found := strings.Cut(annotation(o, "field.cattle.io/projectId"), ":"); found && project == o.Namespace {
+		return "Rancher copies it into the namespaces of its project"
 	}
 	return ""
 }

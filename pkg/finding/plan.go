@@ -59,9 +59,7 @@ func (f *Finder) needs() needs {
 		}
 		n.add(n.reads, f.mayMake(r), crosses)
 		n.add(n.reads, mayBind(r), crosses)
-		if r.pods || r.isUsedByPods() {
-			n.add(n.reads, bindingKinds, crosses)
-		}
+		n.add(n.reads, mayGive(r), crosses)
 		n.add(n.reads, r.reads, crosses)
 		n.add(n.reads, f.waitersFor(r), crosses)
 		n.add(n.reads, r.annotated(), true) // an annotation may name an object of another namespace
@@ -86,6 +84,14 @@ func (f *Finder) mayMake(r *row) []schema.GroupKind {
 func mayBind(r *row) []schema.GroupKind {
 	if r.isRole() {
 		return []schema.GroupKind{roles, clusterRoles}
+	}
+	return nil
+}
+
+// mayGive are the kinds whose objects let somebody make Pods that the objects of a row select, or that use them.
+func mayGive(r *row) []schema.GroupKind {
+	if r.pods || r.isUsedByPods() {
+		return bindingKinds
 	}
 	return nil
 }

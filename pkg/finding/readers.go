@@ -39,8 +39,8 @@ type readers struct {
 
 func newReaders() readers {
 	return readers{
-		map[[2]string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}, map[string]string{}, map[string]string{},
-		map[string]bool{},
+		applications: map[[2]string]bool{}, sets: map[[2]string]bool{}, readAll: map[[2]string]bool{},
+		makers: map[string]string{}, strangers: map[string]string{}, sidecars: map[string]bool{},
 	}
 }
 

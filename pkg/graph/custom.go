@@ -42,14 +42,16 @@ func (g *Graph) Undescribed(namespace, name string) (Name, bool) {
 var makingNoPods = []string{
 	"cloud.google.com", "elbv2.k8s.aws", "externaldns.k8s.io", "getambassador.io", "gateway.envoyproxy.io",
 	"networking.gke.io", "projectcontour.io", "route.openshift.io",
-	"acme.cert-manager.io", "bitnami.com", "cert-manager.io", "configuration.konghq.com", "external-secrets.io", "flagger.app",
+	"acme.cert-manager.io", "bitnami.com", "cert-manager.io", "configuration.konghq.com", "external-secrets.io",
+	"flagger.app",
 	"image.toolkit.fluxcd.io", "k8s.nginx.org", "kyverno.io", "notification.toolkit.fluxcd.io", "secrets.hashicorp.com",
 	"traefik.containo.us", "traefik.io", "vpcresources.k8s.aws",
 	"ScaledObject.keda.sh",
 }
 
 func makesNoPods(kind schema.GroupKind) bool {
-	return selectsOthers(kind.Group) || slices.Contains(makingNoPods, kind.Group) || slices.Contains(makingNoPods, kind.String())
+	return selectsOthers(kind.Group) || slices.Contains(makingNoPods, kind.Group) ||
+		slices.Contains(makingNoPods, kind.String())
 }
 
 func (g *Graph) custom(namespace, name string, is func(schema.GroupKind) bool) (Name, bool) {

@@ -126,8 +126,7 @@ func (w *walker) guessFields(value object.JSON) {
 		w.guessTyped(value)
 	}
 	for name, field := range value.Fields() {
-		if isObject && (name.Is("metadata") || name.Is("apiVersion") || name.Is("kind") || w.inventory && name.Is("status")) ||
-			name.Is(ownerReferences) {
+		if isObject && w.leavesOut(name) || name.Is(ownerReferences) {
 			continue
 		}
 		w.path = append(w.path, name)
@@ -137,6 +136,11 @@ func (w *walker) guessFields(value object.JSON) {
 		w.guess(field)
 		w.path = w.path[:depth]
 	}
+}
+
+// leavesOut reports whether a field of the object is not looked through.
+func (w *walker) leavesOut(name object.Key) bool {
+	return name.Is("metadata") || name.Is("apiVersion") || name.Is("kind") || w.inventory && name.Is("status")
 }
 
 // guessTyped adds what a map names that says the kind and the name of an object, or a name and a key in it.

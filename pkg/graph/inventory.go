@@ -27,6 +27,15 @@ func isInventory(kind schema.GroupKind) bool {
 	return slices.Contains(inventories, kind.String()) || slices.Contains(inventories, kind.Group)
 }
 
+// leftOut are the fields of an object of the kind in which nothing is named that it uses.
+func leftOut(kind schema.GroupKind) []string {
+	fields := []string{"metadata", "apiVersion", "kind"}
+	if isInventory(kind) {
+		fields = append(fields, "status")
+	}
+	return fields
+}
+
 // isListed reports whether a path is in a list in a status: a list of objects there says what a controller made or saw.
 func isListed(path string) bool {
 	status, rest, _ := strings.Cut(path, ".")

@@ -53,7 +53,7 @@ func LearnDocument(document []byte) ([]Source, error) {
 			continue
 		}
 		kind := schema.GroupKind{Group: root.Kinds[0].Group, Kind: root.Kinds[0].Kind}
-		l := learner{schemas: schemas, source: Source{Strength: Learned, Kind: kind.String()}, inventory: isInventory(kind)}
+		l := learner{schemas: schemas, source: Source{Strength: Learned, Kind: kind.String()}, leftOut: leftOut(kind)}
 		l.root(root)
 		sources = append(sources, l.source)
 	}
@@ -73,8 +73,8 @@ const maxLearned = 5000
 type learner struct {
 	schemas map[string]property
 	source  Source
-	// inventory is true for a kind whose status is left out.
-	inventory bool
+	// leftOut are the fields of the object that are not looked at.
+	leftOut []string
 	// steps is how many values were looked at: one schema may stand at thousands of places.
 	steps int
 }
@@ -88,7 +88,7 @@ func (l *learner) root(s property) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if name != "metadata" && name != "apiVersion" && name != "kind" && (name != "status" || !l.inventory) {
+		if !slices.Contains(l.leftOut, name) {
 			l.field(joinName("", name), name, s.Properties[name], s, 0)
 		}
 	}

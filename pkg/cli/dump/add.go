@@ -20,18 +20,9 @@ import (
 
 // add puts the manifests into the dump, completed by what an API server would have added.
 func (d *Cluster) add(manifests []*entry) error {
-	byKind := map[schema.GroupVersionKind][]*entry{}
-	defined := map[schema.GroupKind]definition{}
-	for _, m := range manifests {
-		if err := checkVersion(m); err != nil {
-			return err
-		}
-		byKind[m.gvk] = append(byKind[m.gvk], m)
-		if m.gvk.Group == "apiextensions.k8s.io" && m.gvk.Kind == "CustomResourceDefinition" {
-			if err := define(defined, m.raw); err != nil {
-				return terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: %s: %w", m.where, m, err), "")
-			}
-		}
+	byKind, defined, err := sorted(manifests)
+	if err != nil {
+		return err
 	}
 	for kind, definition := range defined {
 		for _, version := range definition.versions {
@@ -55,6 +46,25 @@ func (d *Cluster) add(manifests []*entry) error {
 		return err
 	}
 	return d.share()
+}
+
+// sorted are the manifests by their kinds, and the kinds that some of them define.
+func sorted(manifests []*entry) (
+	byKind map[schema.GroupVersionKind][]*entry, defined map[schema.GroupKind]definition, err error,
+) {
+	byKind, defined = map[schema.GroupVersionKind][]*entry{}, map[schema.GroupKind]definition{}
+	for _, m := range manifests {
+		if err := checkVersion(m); err != nil {
+			return nil, nil, err
+		}
+		byKind[m.gvk] = append(byKind[m.gvk], m)
+		if m.gvk.Group == "apiextensions.k8s.io" && m.gvk.Kind == "CustomResourceDefinition" {
+			if err := define(defined, m.raw); err != nil {
+				return nil, nil, terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: %s: %w", m.where, m, err), "")
+			}
+		}
+	}
+	return byKind, defined, nil
 }
 
 // define reads a CustomResourceDefinition.
