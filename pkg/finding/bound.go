@@ -105,9 +105,6 @@ func (f *Finder) strangerOf(c *candidate) string {
 	if who := f.strangers[c.namespace]; who != "" {
 		return who + " of another namespace may read every Secret of the namespace"
 	}
-	if f.unread[roleBindings] != nil {
-		return "an account of another namespace may read it, and RoleBindings could not be read"
-	}
 	return ""
 }
 

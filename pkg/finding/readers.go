@@ -196,8 +196,8 @@ func (f *Finder) makerOf(c *candidate) string {
 		return ""
 	case f.makers[c.namespace] != "":
 		return f.makers[c.namespace] + " allows creating Pods in the namespace, and such Pods may use it"
-	case f.unread[roleBindings] != nil:
-		return "a RoleBinding may allow creating Pods that use it, and these could not be read"
+	case f.unread[roleBindings] != nil || f.unread[clusterRoles] != nil:
+		return "a RoleBinding may allow creating Pods that use it, and RoleBindings or ClusterRoles could not be read"
 	}
 	return ""
 }

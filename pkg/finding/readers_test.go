@@ -65,6 +65,10 @@ Secret kube-system/cilium-ca Unused weak
 Secret longhorn-system/longhorn-webhook-ca Unused weak
 Secret shop/webhook-certs Unused`,
 	},
+	"RoleBindings that may not be read may let somebody make Pods": {
+		cluster: cluster(of("v1 Secret shop/login", ""), of("v1 PersistentVolumeClaim shop/cache", "")), unread: []string{"RoleBinding"},
+		want: "PersistentVolumeClaim shop/cache Unused weak\nSecret shop/login Unused weak",
+	},
 	"Secrets that are found by their labels": {
 		cluster: cluster(of("v1 Secret linkerd-multicluster/cluster-credentials-west", "labels: {multicluster.linkerd.io/cluster-name: west}"),
 			of("v1 Secret shop/git", "labels: {kargo.akuity.io/cred-type: git}"), of("v1 Secret istio-system/west", "labels: {kiali.io/multiCluster: 'true'}"), of("v1 Secret shop/other", "")),
