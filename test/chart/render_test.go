@@ -177,7 +177,7 @@ func TestNotes(t *testing.T) {
 		`{crds: {keep: false}}`:    {"this also deletes the CustomResourceDefinitions, and with them every Cleaner"},
 		`{crds: {install: false}}`: {"install the CustomResourceDefinitions of this version yourself"},
 		`{dashboard: {enabled: true}}`: {
-			"The page starts when the Secret sweep-kubecleaner-dashboard-tls has a certificate", "Open https://localhost:8443 while this runs:\n",
+			"The dashboard starts when the Secret sweep-kubecleaner-dashboard-tls has a certificate", "Open https://localhost:8443 while this runs:\n",
 			"kubectl --namespace projectsveltos port-forward service/sweep-kubecleaner-dashboard 8443:443\n", "kubectl create token NAME",
 		},
 		`{dashboard: {enabled: true, hosts: [a.example.com]}}`:                                                {"Its address is https://a.example.com."},
