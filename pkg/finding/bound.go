@@ -108,5 +108,8 @@ func (f *Finder) strangerOf(c *candidate) string {
 	return ""
 }
 
+// mayBeGiven reports whether RoleBindings, or the ClusterRoles that they give, could not be read.
+func (f *Finder) mayBeGiven() bool { return len(f.unreadOf(bindingKinds...)) > 0 }
+
 // isGiven reports whether the kind is of what noteGiven and noteBound take.
 func isGiven(kind schema.GroupKind) bool { return kind == roles || slices.Contains(bindingKinds, kind) }

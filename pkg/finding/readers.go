@@ -196,7 +196,7 @@ func (f *Finder) makerOf(c *candidate) string {
 		return ""
 	case f.makers[c.namespace] != "":
 		return f.makers[c.namespace] + " allows creating Pods in the namespace, and such Pods may use it"
-	case f.unread[roleBindings] != nil || f.unread[clusterRoles] != nil:
+	case f.mayBeGiven():
 		return "a RoleBinding may allow creating Pods that use it, and RoleBindings or ClusterRoles could not be read"
 	}
 	return ""

@@ -66,8 +66,9 @@ Secret longhorn-system/longhorn-webhook-ca Unused weak
 Secret shop/webhook-certs Unused`,
 	},
 	"RoleBindings that may not be read may let somebody make Pods": {
-		cluster: cluster(of("v1 Secret shop/login", ""), of("v1 PersistentVolumeClaim shop/cache", "")), unread: []string{"RoleBinding"},
-		want: "PersistentVolumeClaim shop/cache Unused weak\nSecret shop/login Unused weak",
+		cluster: cluster(of("v1 Secret shop/login", ""), of("v1 PersistentVolumeClaim shop/cache", ""),
+			of("policy/v1 PodDisruptionBudget shop/agents", "", "spec: {selector: {matchLabels: {app: agents}}}")), unread: []string{"RoleBinding"},
+		want: "PersistentVolumeClaim shop/cache Unused weak\nSecret shop/login Unused weak\nPodDisruptionBudget shop/agents Unused weak",
 	},
 	"Secrets that are found by their labels": {
 		cluster: cluster(of("v1 Secret linkerd-multicluster/cluster-credentials-west", "labels: {multicluster.linkerd.io/cluster-name: west}"),

@@ -139,6 +139,9 @@ func (f *Finder) makes(name graph.Name) string {
 	if maker := f.makers[name.Namespace]; maker != "" {
 		return maker + " allows creating Pods in the namespace"
 	}
+	if f.mayBeGiven() {
+		return "a RoleBinding may allow creating such Pods, and RoleBindings or ClusterRoles could not be read"
+	}
 	if unread := slices.DeleteFunc(f.unreadOf(f.Table.CustomKinds()...), f.isElsewhere); len(unread) > 0 {
 		return "a " + unread[0].Kind.String() + " may create such Pods, and these could not be read"
 	}

@@ -86,7 +86,7 @@ var stockNames = []stockName{
 		`.*-windows|fluentbit-gke.*|metadata-proxy.*`),
 	stockNamed("PriorityClass.scheduling.k8s.io", "", `system-.*|openshift-.*`),
 	stockNamed("Namespace", "", `kube-.*|default|openshift|openshift-.*|gke-.*|gmp-.*|cattle-.*|`+
-		`[pcu]-[a-z0-9]{5}|user-[a-z0-9]{5}|fleet-(default|local)`), // the last ones are Rancher's
+		`(p|c|u|user)-[b-df-hj-np-tv-xz2-9]{5}|fleet-(default|local)`), // the last ones are Rancher's, at random
 	stockNamed("Role"+rbac, "", ofNamespaces),
 	stockNamed("ClusterRole"+rbac, "", ofClusters),
 	stockNamed("RoleBinding"+rbac, "", ofNamespaces),

@@ -150,19 +150,23 @@ func EncodeStrings(secret map[string]any) {
 	delete(secret, "stringData")
 }
 
+// identity is what an object is, in whatever version.
+type identity struct {
+	schema.GroupKind
+	namespace, name string
+}
+
+func (m *entry) identity() identity { return identity{m.gvk.GroupKind(), m.namespace, m.name} }
+
 // checkUnique keeps the later one of two manifests of one object, and refuses two objects with one uid: only one would
 // be seen.
 func (d *Cluster) checkUnique() error {
-	type identity struct {
-		schema.GroupKind
-		namespace, name string
-	}
 	holders := map[string]*entry{}
 	for _, gv := range sortedGroupVersions(d.served) {
 		for _, kind := range d.served[gv] {
 			last := map[identity]*entry{}
 			for _, m := range kind.objects {
-				id := identity{m.gvk.GroupKind(), m.namespace, m.name}
+				id := m.identity()
 				if before := last[id]; before != nil {
 					d.Notes = append(d.Notes, fmt.Sprintf("%s: %s replaces the one of %s", m.where, m, before.where))
 				}
@@ -177,7 +181,7 @@ func (d *Cluster) checkUnique() error {
 				holders[m.uid] = m
 			}
 			kind.objects = slices.DeleteFunc(kind.objects, func(m *entry) bool {
-				return last[identity{m.gvk.GroupKind(), m.namespace, m.name}] != m
+				return last[m.identity()] != m
 			})
 		}
 	}

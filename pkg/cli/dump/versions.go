@@ -60,13 +60,12 @@ func (d *Cluster) share() error {
 
 // take adds the objects of other versions that the kind does not have.
 func (k *servedKind) take(all []*entry) error {
-	type identity struct{ namespace, name string }
 	has := map[identity]bool{}
 	for _, m := range k.objects {
-		has[identity{m.namespace, m.name}] = true
+		has[m.identity()] = true
 	}
 	for _, m := range all {
-		id := identity{m.namespace, m.name}
+		id := m.identity()
 		if has[id] {
 			continue
 		}

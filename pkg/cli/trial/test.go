@@ -57,10 +57,11 @@ func Command(s *terminal.Session) *cobra.Command {
 			"  metrics.yaml       the results of metricQueries by their names; one that finds no series is left out\n" +
 			"  logs.yaml          the logs of Pods, for logSource: NAMESPACE/POD, below it CONTAINER or CONTAINER/previous, and the log\n\n" +
 			"An object goes through the whole selector: kind, namespace, labels, excludeDeleted, minAgeSeconds, finding,\n" +
-			"matchConditions and evaluate. A namespaceSelector matches every namespace that is not in resources.yaml. An object of another version than\n" +
-			"the selector's is judged as if it had the selector's version. An object without a namespace is judged as if its namespace were\n" +
-			"selected. A note says so. Another note says that a run would leave a matching object alone, because it is protected. For that\n" +
-			"note, it uses the default operator namespace and the default of --protected-namespaces.",
+			"matchConditions and evaluate. A namespaceSelector matches every namespace that is not in resources.yaml. An object\n" +
+			"of another version than the selector's is judged as if it had the selector's version. An object without a namespace\n" +
+			"is judged as if its namespace were selected. A note says so. Another note says that a run would leave a matching\n" +
+			"object alone, because it is protected. For that note, it uses the default operator namespace and the default of\n" +
+			"--protected-namespaces.",
 		Example: "  kubectl cleaner test cleaners/\n  kubectl cleaner test cleaners/ --run unused --now 2026-01-31T12:00:00Z -o junit",
 		Args:    terminal.AtLeastOne("a directory"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd, args) },
