@@ -127,7 +127,7 @@ func (r *Result) foundAtOnce(field string, sel *v1alpha1.ResourceSelector, actio
 	waits := spec.Approval != nil || ptr.Deref(spec.OccurrenceThreshold, 1) > 1 || ptr.Deref(sel.MinAgeSeconds, 0) > 0
 	asks := sel.KeepsSince() || sel.Evaluate != "" || len(sel.MatchConditions) > 0
 	isUnused := sel.Finding != nil && sel.Finding.Type == v1alpha1.FindingUnused
-	if action == v1alpha1.ActionScan || !isUnused || waits || asks {
+	if action == v1alpha1.ActionScan || !isUnused || waits || asks || r.has(field+".finding.type") {
 		return
 	}
 	r.add(
