@@ -38,7 +38,7 @@ func WayOut(err error) string {
 	if _, ok := errors.AsType[*LimitError](err); !ok {
 		return ""
 	}
-	return ". Only objects that the run would touch count. If you want all of them to be touched, raise the limit in spec.blastRadiusLimit; otherwise, let the Cleaner select less."
+	return ". The limit counts only objects that the run would touch. If you want all of them to be touched, raise the limit in spec.blastRadiusLimit; otherwise, let the Cleaner select less."
 }
 
 // BlastRadius returns a LimitError when matched objects out of total are more than limit allows. total is used with

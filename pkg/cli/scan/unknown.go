@@ -27,7 +27,7 @@ func (r *Result) unknownSections() []unknownSection {
 		})
 	}
 	sections := []unknownSection{
-		{"Unknown", "these may be findings; some kinds that show it could not be read", is(false)},
+		{"Unknown", "these may be findings; some kinds that would decide this could not be read", is(false)},
 		{"Undecided", "these may be findings; everything was read, but that does not decide it", is(true)},
 	}
 	return slices.DeleteFunc(sections, func(s unknownSection) bool { return len(s.of) == 0 })
