@@ -82,13 +82,13 @@ func pathTo(text, value object.JSON, path string) (string, bool) {
 	switch value.Type() {
 	case object.Map:
 		for key, field := range value.Fields() {
-			if found, is := pathTo(text, field, joinName(path, key.String())); is {
+			if found, is := pathTo(text, field, joinBelow(path, key.String())); is {
 				return found, true
 			}
 		}
 	case object.List:
 		for element := range value.Elements() {
-			if found, is := pathTo(text, element, path+"[]"); is {
+			if found, is := pathTo(text, element, joinElement(path)); is {
 				return found, true
 			}
 		}

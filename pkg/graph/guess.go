@@ -218,9 +218,9 @@ func (w *walker) whole() string {
 	path := strings.TrimPrefix(w.from, ".")
 	for _, key := range w.path {
 		if key == nil {
-			path += "[]"
+			path = joinElement(path)
 		} else {
-			path = joinName(path, key.String())
+			path = joinBelow(path, key.String())
 		}
 	}
 	return path

@@ -74,6 +74,29 @@ func parseFields(path string) ([]string, error) {
 	return names, nil
 }
 
+// maxPath is how long a path of what stands in objects may be. Without an end, one object with a long key could take
+// any memory.
+const maxPath = 256
+
+// joinBelow is join for what stands in an object: too long a path ends with dots.
+func joinBelow(path, field string) string {
+	switch {
+	case strings.HasSuffix(path, "..."):
+		return path
+	case len(path)+len(field) > maxPath:
+		return path + "..."
+	}
+	return joinName(path, field)
+}
+
+// joinElement is joinBelow for the elements of a list.
+func joinElement(path string) string {
+	if len(path)+2 > maxPath || strings.HasSuffix(path, "...") {
+		return path
+	}
+	return path + "[]"
+}
+
 // join is the path of a field, or of a path, below another path.
 func join(path, field string) string {
 	if path == "" || field == "" || field[0] == '[' {

@@ -24,7 +24,7 @@ func eachSelector(path, name string, value object.JSON, depth int, each func(str
 		return
 	}
 	for element := range value.Elements() {
-		eachSelector(path+"[]", name, element, depth+1, each)
+		eachSelector(joinElement(path), name, element, depth+1, each)
 	}
 	isWorkload := value.At("template", "metadata").Type() == object.Map
 	for key, field := range value.Fields() {
@@ -32,7 +32,7 @@ func eachSelector(path, name string, value object.JSON, depth int, each func(str
 		if isAboutOthers(name) || isWorkload && name == "selector" {
 			continue
 		}
-		eachSelector(join(path, name), name, field, depth+1, each)
+		eachSelector(joinBelow(path, name), name, field, depth+1, each)
 	}
 }
 

@@ -70,7 +70,10 @@ func (s *customSelectors) keep(by Name, path string, requirements []labels.Requi
 		s.texts, s.byLabel = map[string]bool{}, map[string][]selecting{}
 	}
 	s.texts[text] = true
-	kept, bytes := selecting{clonedName(by), strings.Clone(path), selector}, 512+2*len(text)
+	kept, bytes := selecting{clonedName(by), strings.Clone(path), selector}, 512+2*len(text)+len(path)
+	for i := range requirements { // a set of each one's values
+		bytes += 128 + 64*requirements[i].Values().Len()
+	}
 	for _, key := range keys {
 		s.byLabel[key] = append(s.byLabel[key], kept)
 		bytes += 144 + len(key)
@@ -149,7 +152,8 @@ func selectsOthers(group string) bool {
 
 // mayHaveSelector tells most resources apart that have none, at little cost.
 func mayHaveSelector(raw []byte) bool {
-	for _, word := range []string{"elector", "matchLabels", "matchExpressions", `"labelFilters"`, `"labels":[`} {
+	words := []string{"elector", "matchLabels", "matchExpressions", `"labelFilters"`, `"labels":[`, `"labels": [`}
+	for _, word := range words {
 		if bytes.Contains(raw, []byte(word)) {
 			return true
 		}

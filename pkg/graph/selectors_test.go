@@ -5,6 +5,8 @@ package graph
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -70,6 +72,35 @@ func TestOneUserOfManySelectors(t *testing.T) {
 	if n := len(g.inCustom.byLabel["k=v"]); n > 2 {
 		t.Errorf("%d selectors are looked for by the label that all have", n)
 	}
+}
+
+// TestLongKeysTakeLittle: a path with a long key in it is kept for each selector and each user, and must be short.
+func TestLongKeysTakeLittle(t *testing.T) {
+	key := strings.Repeat("k", 100_000)
+	var selectors, names []string
+	for i := range 1000 {
+		selectors = append(selectors, fmt.Sprintf("{matchLabels: {a: v%d}}", i))
+		names = append(names, fmt.Sprintf("{secretName: s%d}", i))
+	}
+	text := "apiVersion: example.com/v1\nkind: Chooser\nmetadata: {namespace: shop, name: c}\nspec:\n  ? " + key + "\n  : {a: [" +
+		strings.Join(selectors, ", ") + "], b: [" + strings.Join(names, ", ") + "]}"
+	o := loaded(t, text)[0].Parts()
+	g, before := New(tableOf(t), nil), heap()
+	g.Add(o)
+	if grown := heap() - before; grown > 3*g.Bytes() {
+		t.Errorf("the graph took %d bytes, and counts %d", grown, g.Bytes())
+	}
+	if use := g.Use(named("Secret shop/s1")); len(use.Users) != 1 || !strings.HasSuffix(use.Users[0].Path, "...") {
+		t.Errorf("%+v", use)
+	}
+	runtime.KeepAlive(o)
+}
+
+func heap() int64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
 }
 
 // Beyond so many selectors, whatever has labels may be selected.
