@@ -119,12 +119,13 @@ func (g *Graph) Add(o *object.Parts) {
 	}
 	g.addLabels(o, use)
 	g.bytes += g.parameters.add(o)
-	others := g.table.namespacesOfPods(o)
-	if s := g.table.sources[o.Kind.GroupKind()]; s != nil && s.isCustom {
+	s := g.table.sources[o.Kind.GroupKind()]
+	isCustom := s != nil && s.isCustom
+	if isCustom {
 		g.addGiven(o.Object)
 		g.bytes += g.inCustom.add(o)
-		others = otherNamespaces(o)
 	}
+	others := g.table.otherNamespaces(o, isCustom)
 	id := int32(-1)
 	if g.aggregations.add(o.Object) {
 		id = g.user(use.by)
@@ -171,7 +172,7 @@ func (g *Graph) name(edge Edge, id int32, live bool) {
 		return
 	}
 	t.users = append(t.users, user{id, edge.Path, edge.Strength})
-	g.bytes += 48
+	g.bytes += int64(48 + len(edge.Path))
 }
 
 // target is what is known of what a reference names.
