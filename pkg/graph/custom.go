@@ -5,6 +5,7 @@ package graph
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -26,7 +27,7 @@ func (g *Graph) ClusterCustom(name string) (Name, bool) {
 	if name == "cluster" || name == "default" { // settings of the cluster are often called so
 		return Name{}, false
 	}
-	return g.custom("", name, func(kind schema.GroupKind) bool { return g.clusterScoped[kind] })
+	return g.custom("", name, func(kind schema.GroupKind) bool { return g.clusterScoped[kind] && !makesNoPods(kind) })
 }
 
 // Undescribed finds one of a kind of which only the schema says what it names: its controller may make names of its
@@ -49,7 +50,20 @@ var makingNoPods = []string{
 	"ScaledObject.keda.sh",
 }
 
+// monitoringGroups are groups of which some kinds run Pods, such as Prometheus. Those with the ends of configuring do
+// not.
+var (
+	monitoringGroups = []string{"monitoring.coreos.com", "monitoring.rhobs", "operator.victoriametrics.com"}
+	configuring      = []string{"Config", "Monitor", "Probe", "Rule", "Scrape", "User"}
+)
+
 func makesNoPods(kind schema.GroupKind) bool {
+	switch {
+	case slices.Contains(monitoringGroups, kind.Group):
+		return slices.ContainsFunc(configuring, func(end string) bool { return strings.HasSuffix(kind.Kind, end) })
+	case kind.Group == "install.istio.io", kind.Kind == "MeshGatewayInstance": // of Kuma
+		return false
+	}
 	return selectsOthers(kind.Group) || slices.Contains(makingNoPods, kind.Group) ||
 		slices.Contains(makingNoPods, kind.String())
 }
