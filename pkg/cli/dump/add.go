@@ -37,7 +37,7 @@ func (d *Cluster) add(manifests []*entry) error {
 				return terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: %s: %w", m.where, m, err), "")
 			}
 			if m.created == "" {
-				d.ageless[gvk]++
+				d.ageless[gvk.GroupKind()]++
 			}
 		}
 		served.objects = append(served.objects, of...)

@@ -28,7 +28,7 @@ type Cluster struct {
 	// Notes are what a user should know about the manifests.
 	Notes []string
 	// ageless are how many objects of a kind do not say when they were created.
-	ageless map[schema.GroupVersionKind]int
+	ageless map[schema.GroupKind]int
 	// Partial is true when a kind of which there is no manifest may have objects all the same.
 	Partial bool
 	// lacks are the kinds that were asked for and of which, being partial, it does not show whether there are any.
@@ -72,14 +72,14 @@ func (d *Cluster) Expect(cleaner *v1alpha1.Cleaner) (notes []string, missing []o
 		case kind == nil:
 		case len(kind.objects) == 0:
 			missing = append(missing, kind.Kind)
-		case selector.MinAgeSeconds != nil && *selector.MinAgeSeconds > 0 && d.ageless[gvk] > 0:
+		case selector.MinAgeSeconds != nil && *selector.MinAgeSeconds > 0 && d.ageless[gvk.GroupKind()] > 0:
 			notes = append(
 				notes,
 				fmt.Sprintf(
 					"%s: minAgeSeconds leaves %s out that %s no creationTimestamp",
 					field,
-					terminal.Counted(d.ageless[gvk], gvk.Kind),
-					has(d.ageless[gvk]),
+					terminal.Counted(d.ageless[gvk.GroupKind()], gvk.Kind),
+					has(d.ageless[gvk.GroupKind()]),
 				),
 			)
 		}

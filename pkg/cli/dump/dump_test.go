@@ -297,7 +297,8 @@ func TestDumpLaterManifestCounts(t *testing.T) {
 }
 
 func TestDumpExpect(t *testing.T) {
-	d, err := dumpOf(t, "a.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: a}}")
+	d, err := dumpOf(t, "a.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: a}}\n---\n"+
+		"{apiVersion: batch/v1beta1, kind: CronJob, metadata: {name: old}}\n---\n{apiVersion: batch/v1, kind: CronJob, metadata: {name: new}}")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,10 +309,12 @@ func TestDumpExpect(t *testing.T) {
 		{Version: "v1", Kind: "Secret", NamespaceSelector: "a=b"},
 		{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"},
 		{Version: "v1", Kind: "Pot"},
+		{Group: "batch", Version: "v1", Kind: "CronJob", MinAgeSeconds: &age},
 	}
 	want := []string{
 		"resourceSelectors[0]: minAgeSeconds leaves 1 Pod out that has no creationTimestamp",
 		"resourceSelectors[1]: the manifests hold no Namespace, so namespaceSelector selects none; add what kubectl get namespaces -o yaml prints",
+		"resourceSelectors[4]: minAgeSeconds leaves 2 CronJobs out that have no creationTimestamp",
 	}
 	notes, missing := d.Expect(cleaner)
 	if diff := cmp.Diff(want, notes); diff != "" {

@@ -57,7 +57,7 @@ func empty() (*Cluster, error) {
 		return nil, err
 	}
 	d := &Cluster{
-		served: map[schema.GroupVersion]map[string]*servedKind{}, ageless: map[schema.GroupVersionKind]int{},
+		served: map[schema.GroupVersion]map[string]*servedKind{}, ageless: map[schema.GroupKind]int{},
 		schemas: map[schema.GroupVersionKind]json.RawMessage{}, lacks: map[schema.GroupVersionKind]object.Kind{},
 	}
 	for gvk, typ := range scheme.AllKnownTypes() {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// replaced are versions whose fields mean something else in the versions that came after them. No supported Kubernetes
-// serves them. A star is all kinds of the group.
+// replaced are versions that no supported Kubernetes serves, and of which a kind that is looked at has other fields in
+// the version that came after it. A star is all kinds of the group.
 var replaced = map[schema.GroupVersion]string{
 	{Group: "extensions", Version: "v1beta1"}:        "*",
 	{Group: "networking.k8s.io", Version: "v1beta1"}: "Ingress",
