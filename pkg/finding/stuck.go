@@ -17,7 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// A deletion that takes so long is found with more and more confidence that it does not end by itself.
+// After these times, it is Weak, Likely and Certain that a deletion does not end by itself.
 const (
 	slowAfter    = 2 * time.Minute
 	stuckAfter   = 10 * time.Minute

@@ -44,7 +44,7 @@ func EachObject(
 		return nil
 	})
 	if err == nil && run.Status.Phase.Final() && planned > mostPlanned(run) {
-		return fmt.Errorf("a Secret with what became of them: %w", ErrNoPart)
+		return fmt.Errorf("a Secret with the outcomes of the run: %w", ErrNoPart)
 	}
 	return err
 }

@@ -63,7 +63,7 @@ func Who(ctx context.Context, api *cluster.Client) (string, error) {
 		return who, nil
 	}
 	return "", terminal.Fail(codes.ClusterFailed,
-		errors.New("the cluster does not tell your user name, and an approval needs it"),
+		errors.New("the cluster does not say what your user name is, and an approval needs it"),
 		"check it with: kubectl auth whoami")
 }
 

@@ -156,7 +156,7 @@ func operand(e jmespath.Expr) (f jmespath.Field, fallback any, err error) {
 	if or, ok := e.(jmespath.Binary); ok && or.Op == "||" {
 		value, isLiteral := or.Right.(jmespath.Literal)
 		if !isLiteral {
-			return f, nil, errors.New("|import supports || only with a text or a value after it")
+			return f, nil, errors.New("import supports || only with a text or a value after it")
 		}
 		f, _, err = operand(or.Left)
 		return f, value.Value, err

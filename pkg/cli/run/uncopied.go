@@ -62,7 +62,7 @@ func lastUncopied(ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cl
 		text += "; its last run matched some of these" + which + ": " + words
 	}
 	if words := unsure.Words(); words != "" {
-		text += "; perhaps its last run also matched some of these among: " + words
+		text += "; perhaps its last run also matched some of these: " + words
 	}
 	return text
 }
