@@ -39,19 +39,20 @@ func (f *Finder) noteGiven(o *object.Parts) {
 	if o.At("metadata", "labels", "kubernetes.io/bootstrapping").Text() != "" {
 		return
 	}
-	makes, reads := false, false
 	for rule := range o.At("rules").Elements() {
-		makes = makes || makesPods(rule)
-		reads = reads || readsOnly(rule)
+		if o.Kind.GroupKind() == clusterRoles && makesPods(rule) { // noteRole knows the Roles that do
+			f.noteIn(f.making, o)
+		}
+		if readsOnly(rule) {
+			f.noteIn(f.reading, o)
+		}
 	}
-	if makes && o.Kind.GroupKind() == clusterRoles {
-		f.making[clonedName(o)] = true
-	}
-	if reads {
-		f.reading[clonedName(o)] = true
-	}
-	if makes || reads {
-		f.bytes += int64(128 + len(o.Name))
+}
+
+func (f *Finder) noteIn(set map[graph.Name]bool, o *object.Parts) {
+	if name := graph.NameOf(o.Object); !set[name] {
+		set[clonedName(o)] = true
+		f.bytes += int64(128 + len(name.Name) + len(name.Namespace))
 	}
 }
 
@@ -69,17 +70,17 @@ func readsOnly(rule object.JSON) bool {
 // noteBound takes note of a RoleBinding.
 func (f *Finder) noteBound(o *object.Parts) {
 	b := boundRole{namespace: strings.Clone(o.Namespace), role: boundBy(o)}
-	for value := range o.At("subjects").Elements() {
-		if account, is := subject(o, value); is && account.Namespace != o.Namespace {
-			b.stranger = account
-			break
-		}
+	isStranger := func(s graph.Name) bool { return s.GroupKind == accounts && s.Namespace != o.Namespace }
+	subjects := subjectsOf(o)
+	if i := slices.IndexFunc(subjects, isStranger); i >= 0 {
+		b.stranger = subjects[i]
 	}
 	if b.role.GroupKind == clusterRoles || b.stranger != (graph.Name{}) {
 		b.role.Name = strings.Clone(b.role.Name)
 		b.stranger.Name, b.stranger.Namespace = strings.Clone(b.stranger.Name), strings.Clone(b.stranger.Namespace)
 		f.boundRoles = append(f.boundRoles, b)
-		f.bytes += int64(192 + len(b.role.Name) + len(b.stranger.Name) + len(b.stranger.Namespace))
+		// Twice, because settleBound may keep each as a text.
+		f.bytes += int64(512 + 2*(len(b.role.Name)+len(b.stranger.Name)+len(b.stranger.Namespace)))
 	}
 }
 
@@ -88,7 +89,7 @@ func (f *Finder) noteBound(o *object.Parts) {
 func (f *Finder) settleBound() {
 	for _, b := range f.boundRoles {
 		if f.making[b.role] && f.makers[b.namespace] == "" {
-			f.makers[b.namespace] = b.role.String()
+			f.makers[b.namespace] = b.role.String() + " allows creating Pods in the namespace"
 		}
 		if f.reading[b.role] && b.stranger.Name != "" {
 			f.strangers[b.namespace] = b.stranger.String()

@@ -107,7 +107,16 @@ var namespaceScenarios = map[string]scenario{
 			of("v1 ServiceAccount ci/deployer", ""), of(rbac+"RoleBinding team/admin", "", binds("ClusterRole", "admin", user)), of(rbac+"ClusterRole admin", ""),
 			of("example.com/v1 Event events/a", "")),
 	},
-	"namespaces when a kind may not be read": {cluster: of("v1 Namespace a", ""), unread: []string{"Lease"}, want: "Namespace a Unused unknown"},
+	"namespaces when a kind may not be read":                        {cluster: of("v1 Namespace a", ""), unread: []string{"Lease"}, want: "Namespace a Unused unknown"},
+	"namespaces when a cluster-scoped custom resource may name one": {cluster: of("v1 Namespace a", ""), unread: []string{"BucketClass"}, want: "Namespace a Unused unknown"},
+	"namespaces that all accounts of a binding, or a policy, are of": {
+		cluster: cluster(of("v1 Namespace builds", ""), of("v1 Namespace load-tests", ""), of("v1 Namespace left", ""), of("v1 Pod images/a", ""),
+			of(rbac+"RoleBinding images/pullers", "", binds("ClusterRole", "puller", "{kind: Group, apiGroup: rbac.authorization.k8s.io, name: 'system:serviceaccounts:builds'}")),
+			of(rbac+"ClusterRole puller", ""),
+			of("networking.k8s.io/v1 NetworkPolicy images/tests", "", "spec: {podSelector: {}, ingress: [{from: [{namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [load-tests, staging]}, "+
+				"{key: kubernetes.io/metadata.name, operator: NotIn, values: [left]}]}}]}]}")),
+		want: "Namespace builds Unused weak\nNamespace left Unused\nNamespace load-tests Unused weak",
+	},
 	"Nodes": {
 		cluster: cluster(of("v1 Node busy", ""), of("v1 Node idle", ""), of("v1 Node master", "labels: {node-role.kubernetes.io/control-plane: ''}"), of("v1 Node cordoned", "", "spec: {unschedulable: true}"),
 			of("v1 Pod shop/a", "", "spec: {nodeName: busy}", "status: {phase: Running}"),
@@ -127,9 +136,10 @@ var namespaceScenarios = map[string]scenario{
 			of("coordination.k8s.io/v1 Lease shop/waits", "", "spec: {holderIdentity: here_1, renewTime: "+ago(48*time.Hour)+"}"),
 			of("coordination.k8s.io/v1 Lease shop/never", "", "spec: {}"),
 			of("coordination.k8s.io/v1 Lease shop/long", "", "spec: {holderIdentity: gone_1, leaseDurationSeconds: 604800, renewTime: "+ago(48*time.Hour)+"}"),
+			of("coordination.k8s.io/v1 Lease kube-system/cert-manager-controller", "", "spec: {holderIdentity: cert-manager-1_1, renewTime: "+ago(48*time.Hour)+"}"),
 			of("coordination.k8s.io/v1 Lease kube-node-lease/n", "", "spec: {holderIdentity: n, renewTime: "+ago(48*time.Hour)+"}"),
 			of("coordination.k8s.io/v1 Lease kube-system/apiserver-1", "labels: {apiserver.kubernetes.io/identity: kube-apiserver}", "spec: {holderIdentity: n, renewTime: "+ago(48*time.Hour)+"}")),
-		want: "Lease shop/left Unused\nLease shop/released Unused",
+		want: "Lease kube-system/cert-manager-controller Unused weak\nLease shop/left Unused\nLease shop/released Unused",
 	},
 	"CustomResourceDefinitions": {
 		cluster: cluster(of("apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com", "", "spec: {group: example.com, names: {kind: Widget}}"),

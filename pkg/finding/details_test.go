@@ -341,6 +341,7 @@ func TestNamedFromElsewhere(t *testing.T) {
 		"workloads may not be read": {"Deployment", unknown},
 		"what is learned may not":   {"Widget", unknownToo},
 		"what is known may not":     {"TriggerAuthentication", unknown},
+		"ConfigMaps may not":        {"ConfigMap", "shop/argument weak; shop/title weak; shop/unused unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -364,6 +365,27 @@ func TestNamedFromElsewhere(t *testing.T) {
 				t.Errorf("found %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// The commands of a CronJob may scale what is in another namespace.
+func TestIdleWithoutCronJobsElsewhere(t *testing.T) {
+	t.Parallel()
+	kinds := served(t)
+	wanted := []finding.Want{{Kind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Type: v1alpha1.FindingIdle}}
+	for forbidden, want := range map[string]string{"": "Deployment shop/zero Idle", "CronJob": "Deployment shop/zero Idle unknown"} {
+		f := finding.New(finding.Options{Table: tableOf(t), Served: kinds, Now: now, Namespace: "shop", Wanted: wanted})
+		for _, list := range f.Lists() {
+			if list.Kind.Kind == forbidden {
+				f.UnreadElsewhere(list, errors.New("forbidden"))
+			}
+			if list.Kind.Kind == "Deployment" {
+				f.Look(list, load(t, of("apps/v1 Deployment shop/zero", "", "spec: {replicas: 0, template: {spec: {containers: []}}}"), 1, kinds))
+			}
+		}
+		if got := lines(slices.Collect(f.Findings())); got != want {
+			t.Errorf("without the right to list %q elsewhere: found %s, want %s", forbidden, got, want)
+		}
 	}
 }
 

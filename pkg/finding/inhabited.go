@@ -6,6 +6,7 @@ package finding
 import (
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -28,7 +29,7 @@ func judgeNamespace(f *Finder, c *candidate) *Finding {
 	}
 	found := c.finding()
 	found.Reason = "it holds nothing"
-	found.Unknown = append(f.uncounted(inhabits), f.unreadAnywhere(namingNamespaces...)...)
+	found.Unknown = uniqueUnread(f.uncounted(inhabits), f.unreadAnywhere(namingNamespaces...))
 	if len(found.Unknown) > 0 {
 		found.Reason = "nothing was found in it, but not all kinds could be read"
 		return &found
@@ -45,11 +46,11 @@ func judgeNamespace(f *Finder, c *candidate) *Finding {
 	return &found
 }
 
-// subjects takes note of the namespaces of the accounts that a binding is for.
+// subjects takes note of the namespaces of the accounts that a binding is for: one account, or all of a namespace.
 func (n *notes) subjects(o *object.Parts) {
-	for value := range o.At("subjects").Elements() {
-		if account, is := subject(o, value); is {
-			n.noteNamed(account.Namespace, o)
+	for _, subject := range subjectsOf(o) {
+		if subject.GroupKind == accounts && subject.Namespace != "*" {
+			n.noteNamed(subject.Namespace, o)
 		}
 	}
 }
@@ -59,8 +60,22 @@ func (n *notes) peers(o *object.Parts) {
 	for _, direction := range [][2]string{{"ingress", "from"}, {"egress", "to"}} {
 		for rule := range o.At("spec", direction[0]).Elements() {
 			for peer := range rule.Field(direction[1]).Elements() {
-				n.noteNamed(peer.At("namespaceSelector", "matchLabels", "kubernetes.io/metadata.name").Text(), o)
+				n.noteSelected(peer.Field("namespaceSelector"), o)
 			}
+		}
+	}
+}
+
+// noteSelected takes note of the namespaces that a selector selects by their names.
+func (n *notes) noteSelected(selector object.JSON, o *object.Parts) {
+	n.noteNamed(selector.At("matchLabels", corev1.LabelMetadataName).Text(), o)
+	for expression := range selector.Field("matchExpressions").Elements() {
+		isIn := expression.Field("operator").Text() == "In"
+		if !isIn || expression.Field("key").Text() != corev1.LabelMetadataName {
+			continue
+		}
+		for value := range expression.Field("values").Elements() {
+			n.noteNamed(value.Text(), o)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (f *Finding) doubtRecent(o *object.Parts, now time.Time) {
 // isOver looks for a condition that says how a Job ended. Some delete themselves.
 func isOver(o *object.Parts, condition string) (object.JSON, bool) {
 	found := conditionOf(o, condition)
-	if found.Field("status").Text() != "True" || isHook(o) ||
+	if found.Field("status").Text() != "True" ||
 		o.At("spec", "ttlSecondsAfterFinished").Type() == object.Number {
 		return nil, false
 	}

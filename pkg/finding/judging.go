@@ -71,9 +71,8 @@ func leadsNowhere(c *candidate, all []*candidate) bool {
 	})
 }
 
-// judge says what was found of a candidate. A text in which its name stands makes any row unsure, and texts that could
-// not be read make unknown what nothing names, and what is idle, which something in its namespace may scale up. The
-// others are found by other evidence, such as that a target does not exist.
+// judge says what was found of a candidate. A text in which its name stands makes a finding that may be acted on Weak.
+// If texts could not be read that may decide it, the finding is unknown.
 func (f *Finder) judge(c *candidate) *Finding {
 	found := f.judgeByRow(c)
 	if found == nil || !c.row.heedsTexts() || c.reported || len(found.Unknown) > 0 ||

@@ -155,7 +155,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 		found.Unknown = []Unread{{Err: errors.New("somebody may read it: " + readers)}}
 	case use.Hinted && !c.reported:
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = search.inVain + ", but perhaps this is for it: " + usersOf(with(use.Users, graph.Hints))
+		found.Reason = search.inVain + ", but this may use it without its name: " + usersOf(with(use.Users, graph.Hints))
 	default:
 		found.Confidence = v1alpha1.ConfidenceLikely
 		found.Reason = search.inVain

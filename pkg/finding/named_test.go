@@ -120,7 +120,7 @@ Role shop/a Unused unknown`,
 	},
 	"the data of ConfigMaps that may not be read": {
 		cluster: cluster(of("v1 Secret shop/login", ""), of("v1 ConfigMap shop/a", "")), unread: []string{"ConfigMap"},
-		want: "Secret shop/login Unused weak",
+		want: "Secret shop/login Unused unknown",
 	},
 	"what cannot name a ConfigMap does not make it unknown": {
 		cluster: of("v1 ConfigMap shop/a", ""), unread: []string{"VolumeAttachment", "Node", "EndpointSlice"},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -148,7 +149,11 @@ func lookLease(f *Finder, o *object.Parts) *candidate {
 			return &found
 		}
 		found.Unknown, found.Confidence = nil, v1alpha1.ConfidenceLikely
-		if holder != "" {
+		switch {
+		case holder != "" && pod.Namespace == metav1.NamespaceSystem: // cert-manager and others keep theirs there
+			found.Confidence = v1alpha1.ConfidenceWeak
+			found.Reason += ", but its holder " + holder + " may be in another namespace"
+		case holder != "":
 			found.Reason += ", and " + pod.String() + ", which held it, is gone"
 		}
 		return &found

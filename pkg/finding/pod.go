@@ -57,7 +57,7 @@ func lookFailedPod(f *Finder, o *object.Parts) *candidate {
 	if status.Field("phase").Text() != "Failed" {
 		return nil
 	}
-	if owner, _ := graph.Controller(o); owner.GroupKind == jobs || owner.GroupKind == nodes || isHook(o) {
+	if owner, _ := graph.Controller(o); owner.GroupKind == jobs || owner.GroupKind == nodes {
 		return nil
 	}
 	reason := status.Field("reason").Text()
@@ -83,7 +83,7 @@ func lookFailedPod(f *Finder, o *object.Parts) *candidate {
 var replacing = []schema.GroupKind{replicaSets, statefulSets, daemonSets, controllers}
 
 func lookFinishedPod(f *Finder, o *object.Parts) *candidate {
-	if o.At("status", "phase").Text() != "Succeeded" || isHook(o) {
+	if o.At("status", "phase").Text() != "Succeeded" {
 		return nil
 	}
 	c := certain("it has completed, and nothing owns it", endOf(o))

@@ -68,12 +68,12 @@ func (f *Finder) binderOf(c *candidate) string {
 	if !c.row.isRole() {
 		return ""
 	}
-	for _, namespace := range []string{"", c.namespace} {
-		for _, binder := range f.binders[namespace] {
-			if binder != c.object() {
-				return binder.String() + " lets somebody make bindings, who may bind it later"
-			}
-		}
+	binders := f.binders[""]
+	if c.namespace != "" {
+		binders = slices.Concat(binders, f.binders[c.namespace])
+	}
+	if binder := firstBut(c.object(), binders); binder != "" {
+		return binder + " lets somebody make bindings, who may bind it later"
 	}
 	return ""
 }

@@ -186,6 +186,17 @@ RoleBinding hub/spawner Unused`,
 }
 
 var routingScenarios = map[string]scenario{
+	"what leads nowhere when a custom resource may name it": {
+		cluster: cluster(of("networking.k8s.io/v1 Ingress shop/dead", "", "spec: {defaultBackend: {service: {name: gone}}}"),
+			of("autoscaling/v2 HorizontalPodAutoscaler shop/gone", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: gone}}"),
+			of("apps/v1 ReplicaSet shop/old", "annotations: {deployment.kubernetes.io/revision: '1'}", "spec: {replicas: 0}", "status: {replicas: 0}")),
+		unread: []string{"Widget"},
+		want: `
+ReplicaSet shop/old Unused unknown
+HorizontalPodAutoscaler shop/gone Unused unknown
+Ingress shop/dead Dangling
+Ingress shop/dead Unused unknown`,
+	},
 	"Ingresses": {
 		cluster: cluster(of("v1 Service shop/web", ""), of("networking.k8s.io/v1 IngressClass nginx", ""),
 			of("networking.k8s.io/v1 Ingress shop/good", "", "spec: {ingressClassName: nginx, rules: [{http: {paths: [{backend: {service: {name: web}}}]}}]}"),

@@ -29,7 +29,7 @@ type readers struct {
 	applications, sets map[[2]string]bool
 	// readAll are the kinds of which a role of a namespace lets somebody read all objects, by namespace and kind.
 	readAll map[[2]string]bool
-	// makers say by namespace what lets somebody make Pods there.
+	// makers say by namespace what lets somebody make Pods there, or is run in Pods.
 	makers map[string]string
 	// strangers are the accounts of other namespaces that may read all Secrets of a namespace.
 	strangers map[string]string
@@ -113,9 +113,12 @@ func (f *Finder) noteRole(o *object.Parts) {
 // noteMaker takes note of what lets somebody make Pods in its namespace.
 func (f *Finder) noteMaker(o *object.Parts) {
 	if f.makers[o.Namespace] == "" {
-		name := clonedName(o)
-		f.makers[name.Namespace] = name.String()
-		f.bytes += int64(96 + len(name.Namespace)*2 + len(name.Name))
+		name, makes := clonedName(o), " allows creating Pods in the namespace"
+		if slices.Contains(ofRuns, o.Kind.GroupKind()) {
+			makes = " is run in Pods of the namespace"
+		}
+		f.makers[name.Namespace] = name.String() + makes
+		f.bytes += int64(160 + len(name.Namespace)*2 + len(name.Name))
 	}
 }
 
@@ -195,7 +198,7 @@ func (f *Finder) makerOf(c *candidate) string {
 	case !c.row.isUsedByPods():
 		return ""
 	case f.makers[c.namespace] != "":
-		return f.makers[c.namespace] + " allows creating Pods in the namespace, and such Pods may use it"
+		return f.makers[c.namespace] + ", and such Pods may use it"
 	case f.mayBeGiven():
 		return "a RoleBinding may allow creating Pods that use it, and RoleBindings or ClusterRoles could not be read"
 	}

@@ -8,6 +8,13 @@ import "time"
 var readAll = of(rbac+"Role shop/reader", "", "rules: [{apiGroups: [''], resources: [configmaps], verbs: [get, list]}]")
 
 var readerScenarios = map[string]scenario{
+	"all accounts of another namespace may read all Secrets": {
+		cluster: cluster(of("v1 Secret shop/login", ""), of("v1 Secret team/login", ""),
+			of(rbac+"ClusterRole reads", "", "rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]"),
+			of(rbac+"RoleBinding shop/reads", "", binds("ClusterRole", "reads", "{kind: Group, apiGroup: rbac.authorization.k8s.io, name: 'system:serviceaccounts:ci'}")),
+			of(rbac+"RoleBinding team/reads", "", binds("ClusterRole", "reads", "{kind: Group, apiGroup: rbac.authorization.k8s.io, name: 'system:serviceaccounts:team'}"))),
+		want: "Secret shop/login Unused weak\nSecret team/login Unused",
+	},
 	"names that software knows in one namespace only": {
 		cluster: cluster(of("v1 Secret kube-system/aws-creds", ""), of("v1 Secret shop/aws-creds", "")),
 		want:    "Secret kube-system/aws-creds Unused weak\nSecret shop/aws-creds Unused",

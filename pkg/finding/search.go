@@ -71,15 +71,35 @@ func (f *Finder) unreadTextsFor(r *row) []Unread {
 	annotated := r.annotated()
 	kinds := uniqueKinds(f.textsFor(r), annotated)
 	namesNone := func(u Unread) bool { return f.isElsewhere(u) && !slices.Contains(annotated, u.Kind) }
-	switch {
-	case r.kind == volumes, r.named && !f.served[r.kind].Namespaced:
-		return f.unreadAnywhere(kinds...)
-	case r.named:
-		return slices.DeleteFunc(f.unreadUsers(kinds, r.kind), namesNone)
-	case r.typ == v1alpha1.FindingIdle:
-		return slices.DeleteFunc(f.unreadOf(kinds...), namesNone)
+	var inData []Unread
+	if r.mayStandInTexts() { // a ConfigMap may name an object of another namespace
+		inData = f.unreadAnywhere(configMaps)
 	}
-	return nil
+	switch {
+	case r.kind == volumes, r.kind == namespaces, r.named && !f.served[r.kind].Namespaced:
+		return uniqueUnread(f.unreadAnywhere(kinds...), inData)
+	case r.named:
+		return uniqueUnread(slices.DeleteFunc(f.unreadUsers(kinds, r.kind), namesNone), inData)
+	}
+	unread := f.unreadOf(kinds...)
+	if r.typ != v1alpha1.FindingIdle { // it has other evidence, and only a custom resource may be why it is there
+		unread = slices.DeleteFunc(unread, func(u Unread) bool { return !f.isCustom(u.Kind) })
+	}
+	return slices.DeleteFunc(unread, namesNone)
+}
+
+// isCustom reports whether a kind is of custom resources, or may be.
+func (f *Finder) isCustom(kind schema.GroupKind) bool {
+	return kind.Kind == "*" || slices.Contains(f.Table.CustomKinds(), kind)
+}
+
+func uniqueUnread(lists ...[]Unread) (all []Unread) {
+	for _, unread := range slices.Concat(lists...) {
+		if !slices.ContainsFunc(all, func(other Unread) bool { return other.Kind == unread.Kind }) {
+			all = append(all, unread)
+		}
+	}
+	return all
 }
 
 // DeclaredIn is the group of a kind that stands for the references that users declare, where these could not be read.
@@ -89,6 +109,6 @@ const DeclaredIn = "kubecleaner-references"
 // keep things in: volumes, and other kinds of Kubernetes itself that are cluster-scoped. Custom resources may.
 func (f *Finder) isElsewhere(unread Unread) bool {
 	kind, served := f.served[unread.Kind]
-	isOfCluster := served && !kind.Namespaced && !slices.Contains(f.Table.CustomKinds(), unread.Kind)
+	isOfCluster := served && !kind.Namespaced && !f.isCustom(unread.Kind)
 	return isOfCluster || unread.Kind.Group == DeclaredIn
 }

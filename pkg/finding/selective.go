@@ -137,7 +137,7 @@ func (f *Finder) makes(name graph.Name) string {
 		return "the controller of a custom resource of its namespace may create such Pods"
 	}
 	if maker := f.makers[name.Namespace]; maker != "" {
-		return maker + " allows creating Pods in the namespace"
+		return maker
 	}
 	if f.mayBeGiven() {
 		return "a RoleBinding may allow creating such Pods, and RoleBindings or ClusterRoles could not be read"

@@ -6,7 +6,6 @@ package finding
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,7 +21,7 @@ import (
 type texts struct {
 	// sought are the names of candidates, by namespace, with where they stand: "data[config.toml] of ConfigMap
 	// ci/runner". Empty for those that stand in no text. Nil before the first text. Apart are those that are often
-	// common words: of ConfigMaps and roles.
+	// common words: of ConfigMaps, roles and Namespaces.
 	sought, soughtWords map[string]map[string]string
 	// words are all these names and namespaces: most words of a text are none of them.
 	words map[string]bool
@@ -44,12 +43,8 @@ func (f *Finder) readTexts(o *object.Parts) {
 	if f.sought == nil {
 		f.seek()
 	}
-	var elsewhere []string
-	type place struct {
-		word []byte
-		key  object.Key
-	}
-	var dashed []place
+	elsewhere := map[string]bool{}
+	dashed := map[string]object.Key{}
 	for key, text := range o.At("data").Fields() {
 		graph.EachName(o.Namespace, text, func(namespace string, word []byte, isWhole bool) {
 			if !f.words[string(word)] {
@@ -57,20 +52,20 @@ func (f *Finder) readTexts(o *object.Parts) {
 			}
 			f.foundIn(namespace, word, isWhole, key, o)
 			f.foundIn("", word, false, key, o) // what is cluster-scoped is meant in any namespace
-			if bytes.IndexByte(word, '-') >= 0 {
-				dashed = append(dashed, place{word, key})
+			if _, is := dashed[string(word)]; !is && bytes.IndexByte(word, '-') >= 0 {
+				dashed[string(word)] = key
 			}
-			if name := string(word); name != o.Namespace && f.hasCandidates(name) && !slices.Contains(elsewhere, name) {
-				elsewhere = append(elsewhere, name)
+			if name := string(word); name != o.Namespace && f.hasCandidates(name) {
+				elsewhere[name] = true
 			}
 		})
 	}
 	if slices.Contains(defaultsOfAll, o.Name) {
 		elsewhere = f.soughtNamespaces()
 	}
-	for _, namespace := range elsewhere {
-		for _, at := range dashed {
-			f.foundIn(namespace, at.word, false, at.key, o)
+	for namespace := range elsewhere {
+		for word, key := range dashed {
+			f.foundIn(namespace, []byte(word), false, key, o)
 		}
 	}
 }
@@ -82,11 +77,11 @@ var defaultsOfAll = []string{
 }
 
 // soughtNamespaces are the namespaces with candidates.
-func (f *Finder) soughtNamespaces() []string {
-	all := slices.Collect(maps.Keys(f.sought))
-	for namespace := range f.soughtWords {
-		if f.sought[namespace] == nil {
-			all = append(all, namespace)
+func (f *Finder) soughtNamespaces() map[string]bool {
+	all := map[string]bool{}
+	for _, names := range []map[string]map[string]string{f.sought, f.soughtWords} {
+		for namespace := range names {
+			all[namespace] = true
 		}
 	}
 	return all
@@ -179,15 +174,14 @@ func (f *Finder) mentioned(name graph.Name) string {
 	return where
 }
 
-// inText says where the name of a candidate stands, or may stand. Empty when nobody knows of any text.
+// inText says where the name of a candidate stands in the data of ConfigMaps. Empty when it does not, or when they
+// could not be read: then the finding is unknown.
 func (f *Finder) inText(c *candidate) string {
 	switch {
 	case !c.row.mayStandInTexts() || c.reported:
 		return ""
 	case f.soughtFor(c.row)[c.namespace][c.name] != "":
 		return "its name is in " + f.soughtFor(c.row)[c.namespace][c.name]
-	case f.unread[configMaps] != nil:
-		return "its name may be in the data of a ConfigMap, and these could not be read"
 	}
 	return ""
 }

@@ -48,7 +48,7 @@ func TestWhyWeak(t *testing.T) {
 		"a binding for all accounts": {
 			cluster(of("v1 ServiceAccount shop/robot", ""), of(rbac+"ClusterRole reader", ""),
 				of(rbac+"ClusterRoleBinding all", "", binds("ClusterRole", "reader", "{kind: Group, name: 'system:serviceaccounts:shop'}"))),
-			"ServiceAccount shop/robot", false, "but perhaps this is for it: ClusterRoleBinding all",
+			"ServiceAccount shop/robot", false, "but this may use it without its name: ClusterRoleBinding all",
 		},
 		"an Ingress for a certificate": {
 			of("networking.k8s.io/v1 Ingress shop/web", "annotations: {cert-manager.io/issuer: a}", "spec: {rules: [{http: {paths: [{backend: {service: {name: gone}}}]}}]}"),

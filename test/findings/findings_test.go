@@ -53,7 +53,7 @@ func TestFindings(t *testing.T) {
 			t.Error(difference)
 		}
 	})
-	known := truth{expected, typesOf(look(t, env.Config, now))}
+	known := truthOf(expected, look(t, env.Config, now))
 	t.Run("of one namespace", func(t *testing.T) { testEachNamespace(t, now) })
 	t.Run("of one kind", func(t *testing.T) { testEachKind(t, now) })
 	t.Run("without the right to read one kind", func(t *testing.T) { testEachRight(t, now, known) })

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -31,6 +32,27 @@ import (
 type truth struct {
 	expected map[string]expectation
 	full     map[string][]string
+	// sure says how sure each finding is with all rights, by its object and type.
+	sure map[string]int
+}
+
+// truthOf is what scenarios expect, and what is found with all rights.
+func truthOf(expected map[string]expectation, found []*finding.Finding) truth {
+	known := truth{expected: expected, full: typesOf(found), sure: map[string]int{}}
+	for _, f := range found {
+		known.sure[typedName(f)] = sureness(f)
+	}
+	return known
+}
+
+func typedName(f *finding.Finding) string { return string(f.Type) + " " + f.String() }
+
+// sureness is greater for what is surer, and 0 for what is unknown.
+func sureness(f *finding.Finding) int {
+	if len(f.Unknown) > 0 {
+		return 0
+	}
+	return 1 + slices.Index([]v1alpha1.FindingConfidence{v1alpha1.ConfidenceWeak, v1alpha1.ConfidenceLikely, v1alpha1.ConfidenceCertain}, f.Confidence)
 }
 
 // unread says of what is found with a part of the cluster unread what may not be: what is used or unknown in truth is never plainly unused, and what
@@ -48,6 +70,11 @@ func (k truth) unread(found []*finding.Finding, isHidden func(kind string) bool)
 		isFound := slices.Contains(types[name], "Unused") || slices.Contains(types[name], "Unused?")
 		if slices.Contains(k.expected[name].types, "Unused") && !isFound && !isHidden(kind) && slices.Contains(k.full[name], "Unused") {
 			wrong = append(wrong, fmt.Sprintf("%s is %v, neither unused nor unknown (%s)", name, types[name], k.expected[name]))
+		}
+	}
+	for _, f := range found { // fewer rights make nothing surer; what is Unused is not called Dangling as well
+		if before := k.sure[typedName(f)]; sureness(f) > before && f.Type != v1alpha1.FindingDangling {
+			wrong = append(wrong, fmt.Sprintf("%s is surer (%d, %d with all rights): %s", typedName(f), sureness(f), before, f.Reason))
 		}
 	}
 	return wrong
