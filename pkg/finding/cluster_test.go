@@ -257,6 +257,34 @@ ConfigMap kube-system/mine Unused
 ConfigMap openshiftish/a Unused
 ConfigMap shop/coredns-custom Unused`,
 	},
+	"kor#236 to kor#240, kor#259: what EKS, GKE and AKS make": {
+		cluster: cluster(of("v1 ConfigMap kube-system/aws-auth", ""), of("v1 ConfigMap kube-system/amazon-vpc-cni", ""), of("v1 ServiceAccount kube-system/aws-cloud-provider", ""),
+			of("apps/v1 DaemonSet kube-system/aws-node", "", "status: {desiredNumberScheduled: 0}"), of(rbac+"ClusterRole eks:node-manager", ""), of("apiextensions.k8s.io/v1 CustomResourceDefinition eniconfigs.crd.k8s.amazonaws.com", "", "spec: {group: example.com, names: {kind: Widget}}"),
+			of("v1 ConfigMap kube-system/ingress-uid", ""), of("v1 ServiceAccount kube-system/metadata-proxy", ""), of("v1 Namespace gmp-public", ""), of(rbac+"ClusterRole gce:podsecuritypolicy:x", ""),
+			of("v1 ConfigMap kube-system/azure-ip-masq-agent-config", ""), of(rbac+"Role kube-system/aks-service", ""),
+			// The same names elsewhere, and longer ones, are nobody's.
+			of("v1 ConfigMap shop/aws-auth", ""), of("v1 ConfigMap kube-system/my-aws-auth", ""), of("v1 ServiceAccount shop/metadata-proxy", ""), of("apps/v1 DaemonSet shop/aws-node", "", "status: {desiredNumberScheduled: 0}"),
+			of(rbac+"ClusterRole my-eks:node-manager", ""), of("apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com", "", "spec: {group: example.com, names: {kind: Widget}}")),
+		want: `
+ConfigMap kube-system/my-aws-auth Unused
+ConfigMap shop/aws-auth Unused
+ServiceAccount shop/metadata-proxy Unused
+CustomResourceDefinition widgets.example.com Unused
+DaemonSet shop/aws-node Idle
+ClusterRole my-eks:node-manager Unused`,
+	},
+	"kor#236 to kor#240, kor#259: what OpenShift, k3s and Rancher make": {
+		cluster: cluster(of("v1 ServiceAccount shop/builder", ""), of("v1 ServiceAccount shop/deployer", ""), of("v1 Secret openshift-config/pull-secret", ""), of("v1 ServiceAccount openshift-monitoring/a", ""),
+			of(rbac+"ClusterRole self-provisioner", ""), of("scheduling.k8s.io/v1 PriorityClass openshift-user-critical", ""), of("v1 Namespace openshift-infra", ""),
+			of("v1 Secret kube-system/node-1.node-password.k3s", ""), of("v1 Secret kube-system/k3s-serving", ""), of("v1 ConfigMap kube-system/local-path-config", ""),
+			of("v1 Secret cattle-global-data/cc-abc", ""), of("v1 Namespace p-x2k4j", ""), of("v1 Secret kube-system/bootstrap-token-abc", ""),
+			of("v1 Secret shop/k3s-serving", ""), of("v1 ServiceAccount shop/builders", ""), of("scheduling.k8s.io/v1 PriorityClass my-openshift", ""), of("v1 Namespace p-team", "")),
+		want: `
+Namespace p-team Unused
+Secret shop/k3s-serving Unused
+ServiceAccount shop/builders Unused
+PriorityClass my-openshift Unused`,
+	},
 	"what a person says is unused": {
 		cluster: cluster(of("v1 ConfigMap shop/dashboard", "labels: {grafana_dashboard: '1', kor/used: 'false'}"), of("v1 ConfigMap shop/named", "labels: {kor/used: 'false'}"),
 			of("v1 ConfigMap shop/mentioned", "labels: {kor/used: 'false'}"), of("v1 ConfigMap shop/owned", "labels: {kor/used: 'false'}, ownerReferences: [{apiVersion: a/v1, kind: A, name: a, uid: u}]"),

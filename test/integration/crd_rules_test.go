@@ -28,6 +28,7 @@ const (
 	secretOnly      = "notificationRef must name a Secret; write apiVersion: v1 and kind: Secret"
 	noPods          = "deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
 	noSkip          = "onPartialView Skip and resourcePolicySet.aggregatedSelection are both set: that script judges all objects together, and must not miss one; leave onPartialView out"
+	// kor#520: deletes that nobody looks at need a limit.
 	needsLimit      = "action Delete by a finding needs a blastRadiusLimit; add it, for example {maxCount: 50}"
 	alias           = "spec.resourcePolicySet.action"
 	transformScript = "function transform() end"

@@ -43,8 +43,8 @@ func holding(expression string) func(*v1alpha1.Cleaner) {
 	}
 }
 
-// TestFindingDeletesWhatIsUnused and nothing else. The reason of the finding is the message, before those of conditions and scripts, which
-// see the finding. The preview says the same.
+// TestFindingDeletesWhatIsUnused and nothing else, and calls it Deleted (kor#38, kor#520, kor#322, kor#412). The reason of the finding is the
+// message, before those of conditions and scripts, which see the finding. The preview says the same.
 func TestFindingDeletesWhatIsUnused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

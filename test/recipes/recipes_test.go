@@ -97,7 +97,7 @@ func all(t *testing.T) []recipe {
 
 var scheduleLine = regexp.MustCompile(`(?m)^  schedule: "([^"]+)" # (.+)$`)
 
-// Every recipe only reports, has limits for when it is armed, and runs when its comment says.
+// Every recipe only reports, has limits for when it is armed, and runs when its comment says. k8s-cleaner PR 110: published examples must be right.
 func TestForm(t *testing.T) {
 	for _, r := range all(t) {
 		spec := r.Cleaner.Spec
