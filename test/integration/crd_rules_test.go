@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	actionsDiffer   = "action and resourcePolicySet.action differ; remove resourcePolicySet.action, which is deprecated"
-	needsTransform  = "action Transform needs a script in transform, or a mergePatch"
-	twoTransforms   = "transform and mergePatch are both set; remove one of them"
-	zonesDiffer     = "timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
-	noLimit         = "set maxCount, maxPercentage or both; without a limit, leave blastRadiusLimit out"
-	needsValue      = `operation Equal or Different needs a value, also an empty one (value: ""); to test only whether the label is there, use Has or DoesNotHave`
-	noKey           = "key must be a label key, for example app or example.com/team"
-	noValue         = "value must be a label value: letters, digits, '-', '_' and '.', beginning and ending with a letter or digit; for several values, use several Cleaners or evaluate"
-	noGroup         = `group must name one API group, for example apps; write "" for the core group; wildcards are not supported`
-	noVersion       = "version must name one API version, for example v1; wildcards are not supported"
-	noKind          = "kind must name one kind, for example ConfigMap; wildcards are not supported, use one selector for each kind"
-	noNamespace     = "namespace must be the name of one namespace; to select several, use namespaceSelector"
-	noSource        = "metricQueries need a metricSource; add it, for example {url: http://prometheus.monitoring.svc:9090}"
-	noScheme        = "url must begin with http:// or https://, for example http://prometheus.monitoring.svc:9090"
-	noLogs          = "logSource is for Pods only (group \"\", kind Pod); remove it, nothing else has logs"
-	needsSecret     = "this type needs notificationRef, with the namespace and the name of the Secret that holds its settings"
-	secretOnly      = "notificationRef must name a Secret; write apiVersion: v1 and kind: Secret"
-	noPods          = "deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
-	noSkip          = "onPartialView Skip and resourcePolicySet.aggregatedSelection are both set: that script judges all objects together, and must not miss one; leave onPartialView out"
+	actionsDiffer  = "action and resourcePolicySet.action differ; remove resourcePolicySet.action, which is deprecated"
+	needsTransform = "action Transform needs a script in transform, or a mergePatch"
+	twoTransforms  = "transform and mergePatch are both set; remove one of them"
+	zonesDiffer    = "timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
+	noLimit        = "set maxCount, maxPercentage or both; without a limit, leave blastRadiusLimit out"
+	needsValue     = `operation Equal or Different needs a value, also an empty one (value: ""); to test only whether the label is there, use Has or DoesNotHave`
+	noKey          = "key must be a label key, for example app or example.com/team"
+	noValue        = "value must be a label value: letters, digits, '-', '_' and '.', beginning and ending with a letter or digit; for several values, use several Cleaners or evaluate"
+	noGroup        = `group must name one API group, for example apps; write "" for the core group; wildcards are not supported`
+	noVersion      = "version must name one API version, for example v1; wildcards are not supported"
+	noKind         = "kind must name one kind, for example ConfigMap; wildcards are not supported, use one selector for each kind"
+	noNamespace    = "namespace must be the name of one namespace; to select several, use namespaceSelector"
+	noSource       = "metricQueries need a metricSource; add it, for example {url: http://prometheus.monitoring.svc:9090}"
+	noScheme       = "url must begin with http:// or https://, for example http://prometheus.monitoring.svc:9090"
+	noLogs         = "logSource is for Pods only (group \"\", kind Pod); remove it, nothing else has logs"
+	needsSecret    = "this type needs notificationRef, with the namespace and the name of the Secret that holds its settings"
+	secretOnly     = "notificationRef must name a Secret; write apiVersion: v1 and kind: Secret"
+	noPods         = "deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
+	noSkip         = "onPartialView Skip and resourcePolicySet.aggregatedSelection are both set: that script judges all objects together, and must not miss one; leave onPartialView out"
 	// kor#520: deletes that nobody looks at need a limit.
 	needsLimit      = "action Delete by a finding needs a blastRadiusLimit; add it, for example {maxCount: 50}"
 	alias           = "spec.resourcePolicySet.action"
