@@ -134,7 +134,7 @@ func inVainOf(what string, searched int, unread []Unread, which string) string {
 	}
 	switch read := searched - len(unread); {
 	case read > 0 && part > 0:
-		return fmt.Sprintf("%s in %d of %s%d kinds that %s, and in %d more in one namespace only", what, read, least, searched, which, part)
+		return fmt.Sprintf("%s in %d of %s%d kinds that %s, nor in %d more, read in one namespace only", what, read, least, searched, which, part)
 	case read > 0:
 		return fmt.Sprintf("%s in %d of %s%d kinds that %s", what, read, least, searched, which)
 	case searched == 1:

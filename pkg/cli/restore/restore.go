@@ -53,7 +53,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			"With the name of an object, KIND/NAMESPACE/NAME or KIND/NAME, it restores that object from the latest run that kept a copy.\n\n" +
 			"No Cleaner touches a restored object until you remove its annotation:\n" +
 			"  kubectl annotate KIND NAME [-n NAMESPACE] " + v1alpha1.RestoredFromAnnotation + "-\n\n" +
-			"It exits with 0 if everything that can be restored is restored, with 4 if some of it is not, and with 1 if nothing is.",
+			"It exits with 4 if some objects exist already, were edited since, or could not be restored, with 1 if all are so, and otherwise\n" +
+			"with 0.",
 		Example: "  kubectl cleaner runs\n" +
 			"  kubectl cleaner restore unused-configmaps-1795230000 --dry-run\n" +
 			"  kubectl cleaner restore unused-configmaps-1795230000 --only ConfigMap/shop/settings\n" +
