@@ -62,6 +62,8 @@ type walker struct {
 	inventory bool
 	// container is the one of whose texts the next are.
 	container object.JSON
+	// environment is that of the container, once a text has asked for it.
+	environment *environment
 	// path is where guessing has come to, from where it began.
 	from string
 	path []object.Key
@@ -106,7 +108,7 @@ func (w *walker) addHere(n *node, value, holder object.JSON) {
 		w.guess(value)
 	}
 	if n.isContainer {
-		w.container = value
+		w.container, w.environment = value, nil
 	}
 	if w.text == nil {
 		return

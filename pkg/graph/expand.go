@@ -16,22 +16,29 @@ const (
 	maxPatterns = 10_000
 	// anyText stands in an expanded text for what nobody knows. It stands in no JSON.
 	anyText = '\x01'
-	// maxExpanded is how long a text may become, and maxNested how deep a variable may stand in others.
+	// maxExpanded is how long a text may become, and maxNested how deep a variable may stand in others. maxReplaced is how
+	// many variables are replaced in all texts of a container, and maxVariable how long one is, with its default.
 	maxExpanded = 1 << 16
 	maxNested   = 8
+	maxReplaced = 10_000
+	maxVariable = 4096
 	// shortestRest is how long the rest of a word beside a variable must be, if a dash or a dot separates them.
 	shortestRest = 2
 )
 
 // environment is what is known of the variables of a container.
-type environment map[string][]byte
+type environment struct {
+	values map[string][]byte
+	// replaced is how many variables were replaced. It has a limit: a few that stand in each other could take hours.
+	replaced int
+}
 
 // environmentOf are the variables whose values stand in the container. What comes from elsewhere is not known.
-func environmentOf(container object.JSON) environment {
-	env := environment{}
+func environmentOf(container object.JSON) *environment {
+	env := &environment{values: map[string][]byte{}}
 	for variable := range container.Field("env").Elements() {
 		if variable.Field("valueFrom").Type() == object.Absent {
-			env[variable.Field("name").Text()] = contentOf(variable.Field("value"))
+			env.values[variable.Field("name").Text()] = contentOf(variable.Field("value"))
 		}
 	}
 	return env
@@ -52,25 +59,29 @@ func (w *walker) addExpanded(text object.JSON) {
 	if !bytes.ContainsAny(content, "$`'\\") {
 		return
 	}
-	expanded := environmentOf(w.container).expand([]byte{'"'}, content, 0)
+	if w.environment == nil {
+		w.environment = environmentOf(w.container)
+	}
+	expanded := w.environment.expand([]byte{'"'}, content, 0)
 	w.text(text, append(appendServices(expanded, content), '"'))
 }
 
 // expand adds the text with the values of its variables. The quotes of a shell, as in "$APP"-settings, join what stands
 // beside them.
-func (e environment) expand(to, text []byte, depth int) []byte {
+func (e *environment) expand(to, text []byte, depth int) []byte {
 	for len(text) > 0 {
 		if quote := quoteAt(text); quote > 0 {
 			text = text[quote:]
 			continue
 		}
 		name, length := variableIn(text)
-		value, known := e[name]
+		value, known := e.values[name]
 		switch {
 		case length == 0:
 			to, text = append(to, text[0]), text[1:]
 			continue
-		case known && depth < maxNested && len(to) < maxExpanded:
+		case known && depth < maxNested && len(to) < maxExpanded && e.replaced < maxReplaced:
+			e.replaced++
 			to = e.expand(to, value, depth+1)
 		default:
 			to = append(to, anyText)
@@ -113,6 +124,7 @@ func quoteAt(text []byte) int {
 
 // variableIn is the variable that a text begins with, and how long it is there. The length is 0 where there is none.
 func variableIn(text []byte) (name string, length int) {
+	text = text[:min(len(text), maxVariable)]
 	if text[0] == '`' { // `date +%u`
 		return "", 2 + bytes.IndexByte(text[1:], '`')
 	}
@@ -155,6 +167,9 @@ func patternOf(word []byte) string { return strings.ReplaceAll(string(word), str
 func (m *mentions) addPattern(namespace, pattern string) {
 	length := len(strings.Trim(strings.ReplaceAll(pattern, "*", ""), "-."))
 	if length < shortestRest || length < shortestMention && !isSeparate(pattern) {
+		return
+	}
+	if m.full {
 		return
 	}
 	if m.patterns == nil {

@@ -4,6 +4,7 @@
 package graph
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,6 +65,42 @@ func TestVariablesInTexts(t *testing.T) {
 					t.Errorf("%s: %s is mentioned: %t", container, text, is)
 				}
 			}
+		}
+	}
+}
+
+// Variables that stand in each other many times must not take hours, also where they are empty.
+func TestExpandingEnds(t *testing.T) {
+	var variables []string
+	for i := range 7 {
+		variables = append(variables, fmt.Sprintf(`{name: V%d, value: "%s"}`, i, strings.Repeat(fmt.Sprintf("$V%d", i+1), 50)))
+	}
+	o := loaded(t, `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop}, spec: {containers: [{name: a, args: ["`+strings.Repeat("$V0", 50)+`", "$V0"], env: [`+
+		strings.Join(variables, ", ")+`, {name: V7, value: ""}]}]}}`)[0]
+	var env *environment
+	for container := range object.JSON(o.Raw).At("spec", "containers").Elements() {
+		env = environmentOf(container)
+	}
+	env.expand(nil, []byte(strings.Repeat("$V0", 50)), 0)
+	if env.replaced != maxReplaced {
+		t.Errorf("%d variables were replaced, want %d", env.replaced, maxReplaced)
+	}
+	table, err := BuiltIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	New(table, nil).Add(o.Parts())
+}
+
+// Beyond so many patterns of a namespace, any name of the kind counts as named there, and nowhere else.
+func TestManyPatterns(t *testing.T) {
+	g := New(tableOf(t), nil)
+	for i := range maxCompared + 1 {
+		g.name(Edge{To: Name{secretKind, "shop", fmt.Sprintf("a*%d", i)}, Strength: Reads}, g.user(Name{Name: "a"}), false)
+	}
+	for name, want := range map[string]bool{"Secret shop/any": true, "Secret team/any": false, "Secret team/a-1": false} {
+		if use := g.Use(named(name)); use.Read != want {
+			t.Errorf("%s: %+v", name, use)
 		}
 	}
 }

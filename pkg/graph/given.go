@@ -23,7 +23,11 @@ type given struct {
 
 // add takes all maps of labels in a value, whose field ends with "labels": "podLabels", but not "matchLabels", which
 // choose Pods.
-func (g *given) add(namespace string, value object.JSON) {
+func (g *given) add(namespace string, value object.JSON, depth int) {
+	if depth > maxDepth {
+		g.full = true // it counts as having any label
+		return
+	}
 	switch value.Type() {
 	case object.Map:
 		for name, field := range value.Fields() {
@@ -33,11 +37,11 @@ func (g *given) add(namespace string, value object.JSON) {
 				}
 				continue
 			}
-			g.add(namespace, field)
+			g.add(namespace, field, depth+1)
 		}
 	case object.List:
 		for element := range value.Elements() {
-			g.add(namespace, element)
+			g.add(namespace, element, depth+1)
 		}
 	}
 }
@@ -79,7 +83,7 @@ func (g *given) has(namespace, label, value string) bool {
 func (g *Graph) addGiven(o object.Object) {
 	for name, field := range object.JSON(o.Raw).Fields() {
 		if !name.Is("metadata") && !name.Is("status") {
-			g.given.add(o.Namespace, field)
+			g.given.add(o.Namespace, field, 0)
 		}
 	}
 }

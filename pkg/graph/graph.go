@@ -29,9 +29,10 @@ type Graph struct {
 	// itself.
 	idle      map[int32]bool
 	selectors map[string][]*selection
-	// patterns are the targets that only a comparison finds, by kind, and aggregations the ClusterRoles that take others
+	// patterns are the targets that only a comparison finds, by their places, and aggregations the ClusterRoles that take
+	// others
 	// in.
-	patterns     map[schema.GroupKind][]*target
+	patterns     map[Name][]*target
 	aggregations aggregations
 	parameters   parameters
 	inCustom     customSelectors
@@ -63,7 +64,7 @@ func New(table *Table, clusterScoped map[schema.GroupKind]bool) *Graph {
 	return &Graph{
 		table: table, clusterScoped: clusterScoped, targets: map[key]*target{}, present: map[key]struct{}{},
 		ids: map[key]int32{}, idle: map[int32]bool{}, selectors: map[string][]*selection{},
-		patterns: map[schema.GroupKind][]*target{}, watched: map[key]*watch{},
+		patterns: map[Name][]*target{}, watched: map[key]*watch{},
 	}
 }
 
@@ -181,11 +182,14 @@ func (g *Graph) target(name Name) *target {
 	if t := g.targets[k]; t != nil {
 		return t
 	}
+	if name.mustCompare() && len(g.patterns[name.place()]) >= maxCompared {
+		return g.target(Name{GroupKind: name.GroupKind, Namespace: name.place().Namespace, Name: "*"})
+	}
 	t := &target{name: clonedName(name)}
 	g.targets[k] = t
 	g.bytes += int64(160 + len(name.Namespace) + len(name.Name))
 	if name.mustCompare() {
-		g.patterns[t.name.GroupKind] = append(g.patterns[t.name.GroupKind], t)
+		g.patterns[t.name.place()] = append(g.patterns[t.name.place()], t)
 	}
 	return t
 }

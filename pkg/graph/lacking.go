@@ -25,6 +25,9 @@ var ofJobs = []string{
 	"batch.kubernetes.io/job-completion-index",
 }
 
+// maxRequirements is how many labels a selector may ask for. Of a longer one, it is not looked which is lacking.
+const maxRequirements = 100
+
 // isRole reports whether software may change a label at run time.
 func isRole(label string) bool {
 	if slices.Contains(ofJobs, label) {
@@ -63,6 +66,10 @@ func (g *Graph) AskedFor(by Name) (values []string) {
 // lack takes note of the label that all that a selector does not match lacks. Of several it is always the same,
 // whatever passed first.
 func (s *selection) lack(set labels.Set) {
+	if requirements, _ := s.selector.Requirements(); len(requirements) > maxRequirements {
+		s.lacking = requirements[0].Key() // nobody looks which it is
+		return
+	}
 	if lacking := lackingIn(set, s.selector); lacking != "" && (s.lacking == "" || lacking < s.lacking) {
 		s.lacking = lacking
 	}

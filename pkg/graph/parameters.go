@@ -126,7 +126,7 @@ func (p *parameters) choose(c choice, selector object.JSON) (bytes int64) {
 	}
 	c.by, c.policy, c.namespace = clonedName(c.by), clonedName(c.policy), strings.Clone(cmp.Or(c.namespace, "*"))
 	p.choices = append(p.choices, c)
-	return 512
+	return int64(512 + sizeOf(c.selector))
 }
 
 // strengthFor is how sure it is that a choice is for objects of a kind. Empty when it is not.
@@ -148,6 +148,9 @@ func (p *parameters) strengthFor(c *choice, kind schema.GroupKind) Strength {
 // choose takes an object that passes as a parameter of the bindings that choose it.
 func (g *Graph) choose(o object.Object) {
 	name := NameOf(o)
+	if !slices.Contains(selectable, name.GroupKind) {
+		return
+	}
 	for i := range g.parameters.choices {
 		c := &g.parameters.choices[i]
 		strength := g.parameters.strengthFor(c, name.GroupKind)

@@ -16,9 +16,10 @@ func (n Name) isPattern() bool {
 // mustCompare reports whether each does not find the pattern by itself.
 func (n Name) mustCompare() bool {
 	name := strings.TrimSuffix(n.Name, "#")
-	isPlain := func(text string) bool { return text == "*" || !strings.ContainsAny(text, "*#") }
 	return !isPlain(n.Namespace) || !isPlain(name) || name != n.Name && n.Namespace == "*"
 }
+
+func isPlain(text string) bool { return text == "*" || !strings.ContainsAny(text, "*#") }
 
 // each visits all targets that stand for an object: the one of its name, and the patterns that match it.
 func (g *Graph) each(name Name, visit func(*target)) {
@@ -36,11 +37,25 @@ func (g *Graph) each(name Name, visit func(*target)) {
 	if base := withoutNumber(name.Name); base != name.Name {
 		find(name.Namespace, base+"#")
 	}
-	for _, t := range g.patterns[name.GroupKind] {
-		if t.name.matches(name) {
-			visit(t)
+	for _, namespace := range []string{name.Namespace, "*"} {
+		for _, t := range g.patterns[Name{GroupKind: name.GroupKind, Namespace: namespace}] {
+			if t.name.matches(name) {
+				visit(t)
+			}
 		}
 	}
+}
+
+// maxCompared is how many patterns of a kind and a namespace are compared with each object. Beyond it, they count as a
+// pattern for any name.
+const maxCompared = 1000
+
+// place is where a pattern is kept: its kind, and its namespace, which is "*" if that is a pattern, too.
+func (n Name) place() Name {
+	if !isPlain(n.Namespace) {
+		return Name{GroupKind: n.GroupKind, Namespace: "*"}
+	}
+	return Name{GroupKind: n.GroupKind, Namespace: n.Namespace}
 }
 
 // matches reports whether a name that may be a pattern stands for an object.

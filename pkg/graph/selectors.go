@@ -70,15 +70,24 @@ func (s *customSelectors) keep(by Name, path string, requirements []labels.Requi
 		s.texts, s.byLabel = map[string]bool{}, map[string][]selecting{}
 	}
 	s.texts[text] = true
-	kept, bytes := selecting{clonedName(by), strings.Clone(path), selector}, 512+2*len(text)+len(path)
-	for i := range requirements { // a set of each one's values
-		bytes += 128 + 64*requirements[i].Values().Len()
-	}
+	kept, bytes := selecting{clonedName(by), strings.Clone(path), selector}, 512+len(text)+len(path)+sizeOf(selector)
 	for _, key := range keys {
 		s.byLabel[key] = append(s.byLabel[key], kept)
 		bytes += 144 + len(key)
 	}
 	return int64(bytes)
+}
+
+// sizeOf is how many bytes a selector takes, with a set of the values of each requirement.
+func sizeOf(selector labels.Selector) (bytes int) {
+	requirements, _ := selector.Requirements()
+	for i := range requirements {
+		bytes += 128 + len(requirements[i].Key())
+		for value := range requirements[i].Values() {
+			bytes += 64 + len(value)
+		}
+	}
+	return bytes
 }
 
 // index are the keys of byLabel for a selector, those under which the fewest are: each object that it selects has one

@@ -174,7 +174,7 @@ func eachRoleName(namespace string, text object.JSON, visit func(namespace strin
 		before := last.qualifier()
 		word = bytes.Trim(word, "-.:")
 		for more := true; more; _, word, more = bytes.Cut(word, []byte{':'}) {
-			if len(word) < shortestMention || bytes.IndexFunc(word, isOutsideName) < 0 {
+			if len(word) > maxName || len(word) < shortestMention || bytes.IndexFunc(word, isOutsideName) < 0 {
 				continue
 			}
 			if visit(namespace, word); len(before) > 0 {

@@ -100,7 +100,7 @@ func (g *Graph) Select(by Name, selector labels.Selector) {
 		return
 	}
 	g.selectors[by.Namespace] = append(g.selectors[by.Namespace], &selection{by: clonedName(by), selector: selector})
-	g.bytes += 512
+	g.bytes += int64(512 + sizeOf(selector))
 }
 
 func (g *Graph) selection(by Name) *selection {
