@@ -122,7 +122,7 @@ func TestScanOfDumpThatDeclares(t *testing.T) {
 ---
 {apiVersion: example.com/v1, kind: Shop, metadata: {name: s, namespace: web}, spec: {theme: dark}}
 `
-	for manifests, want := range map[string]string{declared + used: "No findings in 3 objects", used: "It is unknown whether 1 other object"} {
+	for manifests, want := range map[string]string{declared + used: "No findings in 3 objects", used: "It is unknown whether 1 object"} {
 		got := call(t.Context(), t, manifests, nil, "scan", "--from", "-", "--complete", "-n", "web")
 		if !strings.Contains(got.errOut, want) {
 			t.Errorf("want %q:\n%s%s", want, got.out, got.errOut)

@@ -285,7 +285,7 @@ func TestScanForbidden(t *testing.T) {
 		t.Errorf("unknown:\n%s", unknown)
 	}
 	for _, f := range result.Unknown {
-		why := map[string]string{"ConfigMap": "no user found in ", "Deployment": "it has no replicas, but it is unknown whether something scales it up"}[f.Kind]
+		why := map[string]string{"ConfigMap": "no user found in ", "Deployment": "it has no replicas, and nothing scales it up, but it is unknown who may start it"}[f.Kind]
 		if f.Name == "used" || !strings.HasPrefix(f.Reason, why) || len(f.NotReadable) == 0 {
 			t.Errorf("got %+v", f)
 		}

@@ -92,7 +92,7 @@ func (f *Finder) settleBound() {
 			f.makers[b.namespace] = b.role.String() + " allows creating Pods in the namespace"
 		}
 		if f.reading[b.role] && b.stranger.Name != "" {
-			f.strangers[b.namespace] = b.stranger.String()
+			f.strangers[b.namespace] = strings.Replace(b.stranger.String(), "ServiceAccount */*", "any ServiceAccount", 1)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (f *Finder) strangerOf(c *candidate) string {
 		return ""
 	}
 	if who := f.strangers[c.namespace]; who != "" {
-		return who + " of another namespace may read every Secret of the namespace"
+		return who + " may read every Secret of the namespace, and is of another namespace"
 	}
 	return ""
 }

@@ -72,6 +72,7 @@ func kindsOf(kinds []schema.GroupKind) (text string) {
 // namesIn are the objects of some kinds that an object needs. What is optional is not needed, and what was learned from
 // a schema may be yet to be made.
 func namesIn(f *Finder, o *object.Parts, crosses bool, kinds []schema.GroupKind) (found []graph.User) {
+	known := map[graph.Name]bool{}
 	f.Table.Edges(o.Object, func(edge graph.Edge) {
 		name := edge.To
 		if kind, served := f.served[name.GroupKind]; served && !kind.Namespaced {
@@ -87,7 +88,8 @@ func namesIn(f *Finder, o *object.Parts, crosses bool, kinds []schema.GroupKind)
 			name.Namespace != o.Namespace { // those that passed may be of one namespace only
 			return
 		}
-		if !slices.ContainsFunc(found, func(user graph.User) bool { return user.Name == name }) {
+		if !known[name] {
+			known[name] = true
 			found = append(found, graph.User{Name: name, Path: edge.Path, Strength: edge.Strength})
 		}
 	})

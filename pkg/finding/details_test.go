@@ -368,6 +368,69 @@ func TestNamedFromElsewhere(t *testing.T) {
 	}
 }
 
+// A run of one namespace reads what may start, await or name its objects from another one, and knows when it could not.
+func TestOfOneNamespace(t *testing.T) {
+	t.Parallel()
+	kinds := served(t)
+	ofOps := "{kind: ServiceAccount, name: robot, namespace: ops}"
+	for name, test := range map[string]struct {
+		objects   []string
+		wanted    finding.Want
+		forbidden string
+		want      string
+	}{
+		"a CronJob elsewhere may resume a suspended one": {
+			objects: []string{
+				of("batch/v1 CronJob shop/report", "", "spec: {schedule: '@daily', suspend: true, jobTemplate: {spec: {template: {spec: {containers: []}}}}}"),
+				of("batch/v1 CronJob ops/resume", "", "spec: {schedule: '@daily', jobTemplate: {spec: {template: {spec: {serviceAccountName: robot, containers: []}}}}}"),
+				of(rbac+"ClusterRole resumer", "", "rules: [{apiGroups: [batch], resources: [cronjobs], verbs: [get, patch]}]"),
+				of(rbac+"ClusterRoleBinding resumer", "", binds("ClusterRole", "resumer", ofOps)),
+			},
+			wanted: finding.Want{Kind: schema.GroupKind{Group: "batch", Kind: "CronJob"}, Type: v1alpha1.FindingIdle},
+			want:   "CronJob shop/report Idle weak",
+		},
+		"a Deployment elsewhere may wait for a Job": {
+			objects: []string{
+				of("batch/v1 Job shop/migrate", "", "status: {completionTime: "+ago(2*time.Hour)+", conditions: [{type: Complete, status: 'True'}]}"),
+				of("apps/v1 Deployment ci/gate", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [kubectl wait job/migrate -n shop]}]}}}"),
+			},
+			wanted: finding.Want{Kind: schema.GroupKind{Group: "batch", Kind: "Job"}, Type: v1alpha1.FindingFinished},
+			want:   "Job shop/migrate Finished weak",
+		},
+		"Deployments elsewhere, which may wait for a Job, cannot be read": {
+			objects:   []string{of("batch/v1 Job shop/migrate", "", "status: {completionTime: "+ago(2*time.Hour)+", conditions: [{type: Complete, status: 'True'}]}")},
+			wanted:    finding.Want{Kind: schema.GroupKind{Group: "batch", Kind: "Job"}, Type: v1alpha1.FindingFinished},
+			forbidden: "Deployment",
+			want:      "Job shop/migrate Finished weak",
+		},
+		"accounts elsewhere, whose annotations may name a Secret, cannot be read": {
+			objects:   []string{of("v1 Secret shop/login", "")},
+			wanted:    finding.Want{Kind: gk("Secret"), Type: v1alpha1.FindingUnused},
+			forbidden: "ServiceAccount",
+			want:      "Secret shop/login Unused unknown",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := finding.New(finding.Options{Table: tableOf(t), Served: kinds, Now: now, Namespace: "shop", Wanted: []finding.Want{test.wanted}})
+			for _, list := range f.Lists() {
+				if list.Kind.Kind == test.forbidden {
+					f.UnreadElsewhere(list, errors.New("forbidden"))
+				}
+				for i, text := range test.objects {
+					o := load(t, text, i, kinds)
+					if o.Kind == list.Kind && (o.Namespace == "shop" || o.Namespace == "" || list.Everywhere) && list.Selects(o) {
+						f.Look(list, o)
+					}
+				}
+			}
+			if got := lines(slices.Collect(f.Findings())); got != test.want {
+				t.Errorf("found %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
 // The commands of a CronJob may scale what is in another namespace.
 func TestIdleWithoutCronJobsElsewhere(t *testing.T) {
 	t.Parallel()

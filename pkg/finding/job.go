@@ -41,7 +41,7 @@ func jobRows() []*row {
 		},
 		{
 			kind: cronJobs, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookSuspendedCronJob,
-			reads: slices.Concat(rbacKinds, []schema.GroupKind{jobs}),
+			reads: slices.Concat(rbacKinds, []schema.GroupKind{jobs, cronJobs}),
 			means: "it is suspended, nothing resumes it, and no Job was made from it by hand",
 		},
 		{
@@ -115,7 +115,7 @@ func labelsOf(o *object.Parts) (all []string) {
 func decideFinishedJob(f *Finder, found Finding, labels []string) *Finding {
 	found.Reason, found.Confidence = "it is complete, and nothing deletes it", v1alpha1.ConfidenceCertain
 	why := ""
-	if unread := slices.DeleteFunc(f.unreadOf(f.Table.PodKinds()...), f.isElsewhere); len(unread) > 0 {
+	if unread := slices.DeleteFunc(f.unreadAnywhere(f.Table.PodKinds()...), f.isElsewhere); len(unread) > 0 {
 		why = "a " + unread[0].Kind.String() + " may wait for it, and these could not be read"
 	}
 	why = cmp.Or(f.mayBeAwaited(nameOf(&found)), why)

@@ -118,6 +118,11 @@ Role shop/a Unused unknown`,
 	"the texts of volumes name no Role": {
 		cluster: cluster(of(rbac+"Role shop/a", "")), unread: []string{"PersistentVolume", "StorageClass"}, want: "Role shop/a Unused",
 	},
+	"what is used at zero, when nobody knows whether something scales it up": {
+		cluster: cluster(of("v1 ConfigMap shop/a", ""), of("apps/v1 Deployment shop/zero", "", "spec: {replicas: 0, template: {spec: "+pod("a")+"}}")),
+		unread:  []string{"HorizontalPodAutoscaler"},
+		want:    "ConfigMap shop/a Cascading unknown\nDeployment shop/zero Idle unknown",
+	},
 	"the data of ConfigMaps that may not be read": {
 		cluster: cluster(of("v1 Secret shop/login", ""), of("v1 ConfigMap shop/a", "")), unread: []string{"ConfigMap"},
 		want: "Secret shop/login Unused unknown",

@@ -61,8 +61,8 @@ func (f *Finder) needs() needs {
 		n.add(n.reads, mayBind(r), crosses)
 		n.add(n.reads, mayGive(r), crosses)
 		n.add(n.reads, r.reads, crosses)
-		n.add(n.reads, f.waitersFor(r), crosses)
-		n.add(n.reads, r.annotated(), true) // an annotation may name an object of another namespace
+		n.add(n.reads, f.waitersFor(r), true) // a command may wait for a Job of another namespace
+		n.add(n.reads, r.annotated(), true)   // an annotation may name an object of another namespace
 		n.add(n.sources, f.mayScale(r), crosses)
 	}
 	return n

@@ -112,7 +112,7 @@ func boundBy(o *object.Parts) graph.Name {
 	return role
 }
 
-func lookBinding(_ *Finder, o *object.Parts) *candidate {
+func lookBinding(f *Finder, o *object.Parts) *candidate {
 	role := boundBy(o)
 	var subjects []graph.Name
 	known := true
@@ -123,6 +123,7 @@ func lookBinding(_ *Finder, o *object.Parts) *candidate {
 	if !known {
 		subjects = nil
 	}
+	f.bytes += int64(96 * len(subjects))
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
 		byRole := f.unusedWithout(found, "it binds "+role.String(), role)
 		if byRole != nil && len(byRole.Unknown) == 0 || !known {

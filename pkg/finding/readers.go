@@ -115,7 +115,7 @@ func (f *Finder) noteMaker(o *object.Parts) {
 	if f.makers[o.Namespace] == "" {
 		name, makes := clonedName(o), " allows creating Pods in the namespace"
 		if slices.Contains(ofRuns, o.Kind.GroupKind()) {
-			makes = " is run in Pods of the namespace"
+			makes = " makes Pods in the namespace when it runs"
 		}
 		f.makers[name.Namespace] = name.String() + makes
 		f.bytes += int64(160 + len(name.Namespace)*2 + len(name.Name))

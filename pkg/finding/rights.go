@@ -112,12 +112,20 @@ func (f *Finder) noteRight(o *object.Parts) {
 	case roles, clusterRoles:
 		if grants := grantsOf(o); len(grants) > 0 {
 			f.grants[clonedName(o)] = grants
-			f.bytes += int64(256 * len(grants))
+			for _, g := range grants {
+				f.bytes += 256
+				for _, name := range g.names { // a place each, which settleRight may keep
+					f.bytes += int64(256 + len(name))
+				}
+			}
 		}
 	case roleBindings, clusterRoleBindings:
 		if subjects := subjectsOf(o); len(subjects) > 0 {
 			f.bindings = append(f.bindings, binding{boundBy(o), strings.Clone(o.Namespace), subjects})
-			f.bytes += int64(256 + 128*len(subjects))
+			f.bytes += 256
+			for _, subject := range subjects {
+				f.bytes += int64(128 + len(subject.Name) + len(subject.Namespace))
+			}
 		}
 	default:
 		f.noteAccounts(o)
@@ -226,31 +234,50 @@ func subjectsOf(o *object.Parts) (found []graph.Name) {
 func (f *Finder) settleRights() {
 	for _, b := range f.bindings {
 		for _, g := range f.grants[b.role] {
-			for _, subject := range b.subjects {
-				f.settleRight(b, g, subject)
+			f.settleRight(b, g)
+		}
+	}
+}
+
+// settleRight takes note of two users and two subjects for each name. Which they are is the same for all names, except
+// that some subjects count only where an object is named.
+func (f *Finder) settleRight(b binding, g grant) {
+	all := f.scheduled
+	if g.right.reads {
+		all = f.running
+	}
+	users := map[string][]graph.Name{} // by the namespace in which they have the right
+	for _, subject := range b.subjects {
+		for _, user := range usersAs(all, subject) {
+			in := b.namespace
+			if g.right.reads && in == "" { // operators may read all Jobs of the cluster: only those beside them are theirs
+				in = user.Namespace
+			}
+			users[in] = withName(users[in], user)
+		}
+	}
+	shown := map[bool][]graph.Name{false: b.shown(g, "*"), true: b.shown(g, "")} // by whether an object is named
+	for _, name := range g.names {
+		at := place{g.right, b.namespace, name}
+		for _, subject := range shown[name != "*"] {
+			f.granted[at] = withName(f.granted[at], subject)
+		}
+		for in, some := range users {
+			for _, user := range some {
+				noteUser(f, f.users, place{g.right, in, name}, user)
 			}
 		}
 	}
 }
 
-func (f *Finder) settleRight(b binding, g grant, subject graph.Name) {
-	users := f.scheduled
-	if g.right.reads {
-		users = f.running
-	}
-	for _, name := range g.names {
-		at := place{g.right, b.namespace, name}
+// shown are two subjects of whom a right says by itself that they start something.
+func (b binding) shown(g grant, name string) (subjects []graph.Name) {
+	for _, subject := range b.subjects {
 		if b.shows(g, subject, name) {
-			f.granted[at] = withName(f.granted[at], subject)
-		}
-		for _, user := range usersAs(users, subject) {
-			// Operators may read all Jobs of the cluster: only those beside them are theirs.
-			if g.right.reads && b.namespace == "" {
-				at.namespace = user.Namespace
-			}
-			noteUser(f, f.users, at, user)
+			subjects = withName(subjects, subject)
 		}
 	}
+	return subjects
 }
 
 // shows reports whether a right says by itself that the subject starts something. What people may start in general says

@@ -103,7 +103,7 @@ func backendsOf(o *object.Parts) []object.JSON {
 }
 
 // lookIngress looks at an Ingress. One backend is enough, and a resource may be anything.
-func lookIngress(_ *Finder, o *object.Parts) *candidate {
+func lookIngress(f *Finder, o *object.Parts) *candidate {
 	if answersItself(o) {
 		return nil
 	}
@@ -118,6 +118,7 @@ func lookIngress(_ *Finder, o *object.Parts) *candidate {
 	}
 	class := graph.Name{GroupKind: ingressClasses, Name: o.At("spec", "ingressClassName").Text()}
 	purpose := otherPurposeOf(o)
+	f.bytes += int64(96 * len(names))
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
 		judged := f.judgeIngress(found, names, class)
 		if judged == nil || judged.Confidence != v1alpha1.ConfidenceCertain {

@@ -79,14 +79,20 @@ func (f *Finder) unreadTextsFor(r *row) []Unread {
 	case r.kind == volumes, r.kind == namespaces, r.named && !f.served[r.kind].Namespaced:
 		return uniqueUnread(f.unreadAnywhere(kinds...), inData)
 	case r.named:
-		return uniqueUnread(slices.DeleteFunc(f.unreadUsers(kinds, r.kind), namesNone), inData)
+		users := slices.DeleteFunc(f.unreadUsers(kinds, r.kind), namesNone)
+		return uniqueUnread(users, f.unreadAnywhere(annotated...), inData)
+	case r.typ == v1alpha1.FindingIdle, r.kind == replicaSets:
+		return slices.DeleteFunc(f.unreadOf(kinds...), namesNone)
+	case slices.Contains(madeForCustoms, r.kind):
+		return f.unreadOf(f.Table.CustomKinds()...)
 	}
-	unread := f.unreadOf(kinds...)
-	if r.typ != v1alpha1.FindingIdle { // it has other evidence, and only a custom resource may be why it is there
-		unread = slices.DeleteFunc(unread, func(u Unread) bool { return !f.isCustom(u.Kind) })
-	}
-	return slices.DeleteFunc(unread, namesNone)
+	return nil
 }
+
+// madeForCustoms are kinds whose objects a custom resource may need although what they lead to does not exist: an
+// Issuer adds backends, and a Canary brings the workload back. Of others that are unused because something else does
+// not exist, a text only lowers the confidence.
+var madeForCustoms = []schema.GroupKind{ingresses, autoscalers}
 
 // isCustom reports whether a kind is of custom resources, or may be.
 func (f *Finder) isCustom(kind schema.GroupKind) bool {

@@ -40,7 +40,8 @@ func (f *Finder) doubtIdle(found *Finding) {
 	if found == nil {
 		return
 	}
-	if unread := f.unreadOf(rbacKinds...); len(unread) > 0 {
+	// CronJobs of any namespace may start it, by their commands and by their rights.
+	if unread := append(f.unreadOf(rbacKinds...), f.unreadAnywhere(cronJobs)...); len(unread) > 0 {
 		found.doubt(unread, "who may start it")
 		return
 	}

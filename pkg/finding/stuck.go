@@ -24,6 +24,9 @@ const (
 	certainAfter = 30 * time.Minute
 )
 
+// mostFinalizers is how many finalizers of an object are explained.
+const mostFinalizers = 10
+
 // confidenceAfter is how sure it is that a deletion does not end by itself. Empty while it may take its time.
 func confidenceAfter(age time.Duration) v1alpha1.FindingConfidence {
 	switch {
@@ -85,6 +88,9 @@ func lookStuck(f *Finder, o *object.Parts) *candidate {
 	if len(s.finalizers) == 0 && s.reason == "" {
 		return nil
 	}
+	for key, value := range s.labels {
+		f.bytes += int64(64 + len(key) + len(value))
+	}
 	f.explain(stuckKinds...)
 	return &candidate{
 		found:  &Finding{Confidence: confidence, Since: since},
@@ -143,7 +149,11 @@ func (f *Finder) explainStuck(found Finding, s stuck) *Finding {
 	add(s.reason)
 	var dead, running []graph.Name
 	isForeign := false
-	for _, finalizer := range s.finalizers {
+	for i, finalizer := range s.finalizers {
+		if i == mostFinalizers {
+			add(fmt.Sprintf("%d more finalizers are left", len(s.finalizers)-i))
+			break
+		}
 		who := owner{text: ownFinalizers[finalizer]}
 		if who.text == "" {
 			isForeign = true

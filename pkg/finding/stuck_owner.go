@@ -20,10 +20,10 @@ type owner struct {
 
 // ownerOf says whose finalizer it is, by its domain, and whether that lives.
 func (f *Finder) ownerOf(finalizer string) owner {
-	if known, ok := f.owners[finalizer]; ok {
+	domain := domainOf(finalizer)
+	if known, ok := f.owners[domain]; ok {
 		return known
 	}
-	domain := domainOf(finalizer)
 	found := owner{text: "it is of " + domain}
 	if !strings.Contains(domain, ".") {
 		found.text = "it is unknown which controller owns this finalizer"
@@ -53,7 +53,7 @@ func (f *Finder) ownerOf(finalizer string) owner {
 	default:
 		found.text += ", and no controller was found that may own it"
 	}
-	f.owners[finalizer] = found
+	f.owners[domain] = found
 	return found
 }
 

@@ -16,12 +16,12 @@ func TestInVainOf(t *testing.T) {
 		searched int
 		unread   []Unread
 	}{
-		"no user in 1 of 2 kinds that can name it":                                      {2, []Unread{never}},
-		"no user: 1 of 2 kinds that can name it could be read, in one namespace only":   {2, []Unread{elsewhere, never}},
+		"no user in 1 of 2 kinds that can name it":                                            {2, []Unread{never}},
+		"no user: 1 of 2 kinds that can name it could be read, in one namespace only":         {2, []Unread{elsewhere, never}},
 		"no user in 1 of 3 kinds that can name it, nor in 1 more, read in one namespace only": {3, []Unread{elsewhere, never}},
-		"no user: the only kind that can name it could not be read in other namespaces": {1, []Unread{elsewhere}},
-		"no user: the only kind that can name it could not be read":                     {1, []Unread{never}},
-		"no user: none of 2 kinds that can name it could be read":                       {2, []Unread{never, never}},
+		"no user: the only kind that can name it could not be read in other namespaces":       {1, []Unread{elsewhere}},
+		"no user: the only kind that can name it could not be read":                           {1, []Unread{never}},
+		"no user: none of 2 kinds that can name it could be read":                             {2, []Unread{never, never}},
 	} {
 		if got := inVainOf("no user", test.searched, test.unread, "can name it"); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -83,8 +83,7 @@ func decideIdle(f *Finder, found Finding) *Finding {
 		return nil
 	}
 	found.Reason = "it has no replicas, and nothing scales it up"
-	// Scalers scale what is in their namespace, and the commands of CronJobs anything.
-	if found.Unknown = append(f.unreadOf(scalers...), f.unreadAnywhere(cronJobs)...); len(found.Unknown) > 0 {
+	if found.Unknown = f.unreadOf(scalers...); len(found.Unknown) > 0 {
 		found.Reason = "it has no replicas, but it is unknown whether something scales it up"
 		return &found
 	}

@@ -130,7 +130,7 @@ func (j *job) summary(r *Result) string {
 	if n := int64(len(r.Unknown)); n > 0 {
 		unknown = fmt.Sprintf(
 			" It is unknown whether %s %s.",
-			terminal.Grouped(n, "other object"),
+			terminal.Grouped(n, "object"),
 			terminal.Plural(n, "is a finding", "are findings"),
 		)
 	}

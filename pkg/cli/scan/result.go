@@ -7,10 +7,11 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // Result is what -o json prints.
@@ -81,15 +82,21 @@ func (j *job) result(ctx context.Context, stopped bool) *Result {
 func (j *job) unread(r *Result) []search.Unread {
 	unread := []search.Unread{}
 	for _, u := range j.Unread {
-		if !u.Elsewhere || r.matters(u.Kind) {
+		if !u.Elsewhere || r.asksForRights() {
 			unread = append(unread, j.Describe(u))
 		}
 	}
 	return unread
 }
 
+// asksForRights reports whether something is unknown because a list could not be read. A list of other namespaces was
+// only asked for because it may decide something. Which, is known when the others are read: they are all named at once.
+func (r *Result) asksForRights() bool {
+	return slices.ContainsFunc(r.Unknown, func(f search.Finding) bool { return len(f.NotReadable) > 0 })
+}
+
 // matters reports whether something is unknown because objects of the kind could not be read.
-func (r *Result) matters(kind object.Kind) bool {
+func (r *Result) matters(kind schema.GroupKind) bool {
 	return slices.ContainsFunc(r.Unknown, func(f search.Finding) bool {
 		return slices.ContainsFunc(
 			f.NotReadable,

@@ -17,7 +17,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/rights"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // scanRole is the ClusterRole that lets people scan, as config/default installs it. missingRole is how the name of a
@@ -44,8 +43,7 @@ func (j *job) reportUnread(r *Result) error {
 		Err:  search.UnreadError(unread, "list"),
 	}
 	matter := slices.DeleteFunc(slices.Clone(unread), func(u search.Unread) bool {
-		kind := schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}
-		return u.Kind == "*" || !r.matters(object.Kind{GroupVersionKind: kind})
+		return u.Kind == "*" || !r.matters(schema.GroupKind{Group: u.Group, Kind: u.Kind})
 	})
 	switch {
 	case absent > 0 && len(matter) > 0:
