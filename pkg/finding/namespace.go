@@ -55,7 +55,7 @@ func namespaceRows() []*row {
 			actionable: true,
 			body:       true,
 			likely:     true,
-			means:      "nobody has renewed it for 24 hours and for longer than its duration, and the Pod that held it does not exist",
+			means:      "nobody has renewed it for 24 hours and for longer than its duration, and the Pod that held it does not exist; in kube-system the finding is Weak, because the Pod may be in another namespace",
 			reads:      []schema.GroupKind{pods},
 			look:       lookLease,
 		},
