@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// maxPatterns is how many patterns are kept of a namespace. Beyond it, any name counts as mentioned.
+	// maxPatterns is how many patterns are kept of a namespace. Beyond it, any name counts as mentioned there.
 	maxPatterns = 10_000
 	// anyText stands in an expanded text for what nobody knows. It stands in no JSON.
 	anyText = '\x01'
 	// maxExpanded is how long a text may become, and maxNested how deep a variable may stand in others. maxReplaced is how
-	// many variables are replaced in all texts of a container, and maxVariable how long one is, with its default.
+	// many variables are replaced in all texts of a container; a long value counts as several. maxVariable is how long one
+	// is in a text, with its default.
 	maxExpanded = 1 << 16
 	maxNested   = 8
 	maxReplaced = 10_000
@@ -32,6 +33,9 @@ type environment struct {
 	// replaced is how many variables were replaced. It has a limit: a few that stand in each other could take hours.
 	replaced int
 }
+
+// isExhausted reports whether too many variables were replaced to replace another one.
+func (e *environment) isExhausted() bool { return e.replaced >= maxReplaced }
 
 // environmentOf are the variables whose values stand in the container. What comes from elsewhere is not known.
 func environmentOf(container object.JSON) *environment {
@@ -63,6 +67,9 @@ func (w *walker) addExpanded(text object.JSON) {
 		w.environment = environmentOf(w.container)
 	}
 	expanded := w.environment.expand([]byte{'"'}, content, 0)
+	if w.environment.isExhausted() {
+		w.text(text, nil)
+	}
 	w.text(text, append(appendServices(expanded, content), '"'))
 }
 
@@ -80,8 +87,8 @@ func (e *environment) expand(to, text []byte, depth int) []byte {
 		case length == 0:
 			to, text = append(to, text[0]), text[1:]
 			continue
-		case known && depth < maxNested && len(to) < maxExpanded && e.replaced < maxReplaced:
-			e.replaced++
+		case known && depth < maxNested && len(to) < maxExpanded && !e.isExhausted():
+			e.replaced += 1 + len(value)/64
 			to = e.expand(to, value, depth+1)
 		default:
 			to = append(to, anyText)
@@ -169,22 +176,31 @@ func (m *mentions) addPattern(namespace, pattern string) {
 	if length < shortestRest || length < shortestMention && !isSeparate(pattern) {
 		return
 	}
-	if m.full {
-		return
-	}
+	m.keepPattern(namespace, pattern)
+}
+
+// addAny takes note that any name may be mentioned in a namespace, and any that is cluster-scoped.
+func (m *mentions) addAny(namespace string) { m.keepPattern(namespace, "*") }
+
+func (m *mentions) keepPattern(namespace, pattern string) {
 	if m.patterns == nil {
 		m.patterns = map[string]map[string]struct{}{}
 	}
 	for _, in := range []string{namespace, "*"} {
-		if m.patterns[in] == nil {
-			m.patterns[strings.Clone(in)] = map[string]struct{}{}
-		}
-		if _, known := m.patterns[in][pattern]; known {
+		kept := m.patterns[in]
+		_, anyName := kept["*"]
+		_, known := kept[pattern]
+		switch {
+		case anyName || known:
 			continue
+		case pattern == "*" || len(kept) >= maxPatterns:
+			kept, pattern = map[string]struct{}{}, "*"
+		case kept == nil:
+			kept = map[string]struct{}{}
 		}
-		m.full = m.full || len(m.patterns[in]) >= maxPatterns
-		m.patterns[in][pattern] = struct{}{}
-		m.bytes += int64(64 + len(pattern))
+		kept[pattern] = struct{}{}
+		m.patterns[strings.Clone(in)] = kept
+		m.bytes += int64(64 + len(in) + len(pattern))
 	}
 }
 

@@ -89,7 +89,13 @@ func TestExpandingEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	New(table, nil).Add(o.Parts())
+	g := New(table, nil)
+	g.Add(o.Parts())
+	for name, want := range map[string]bool{"ConfigMap shop/anything": true, "ConfigMap team/anything": false} {
+		if got := g.IsMentioned(named(name)); got != want {
+			t.Errorf("%s is mentioned: %t, want %t", name, got, want)
+		}
+	}
 }
 
 // Beyond so many patterns of a namespace, any name of the kind counts as named there, and nowhere else.
@@ -101,6 +107,20 @@ func TestManyPatterns(t *testing.T) {
 	for name, want := range map[string]bool{"Secret shop/any": true, "Secret team/any": false, "Secret team/a-1": false} {
 		if use := g.Use(named(name)); use.Read != want {
 			t.Errorf("%s: %+v", name, use)
+		}
+	}
+}
+
+// Beyond so many patterns of a namespace, any name counts as mentioned there, and nowhere else.
+func TestManyMentionedPatterns(t *testing.T) {
+	var m mentions
+	for i := range maxPatterns + 1 {
+		m.addPattern("shop", fmt.Sprintf("*-x%d", i))
+	}
+	m.addWord("shop", []byte("other-word")) // which does not make it forget
+	for _, name := range []string{"ConfigMap shop/anything", "ConfigMap team/anything"} {
+		if got, want := m.has(named(name)), strings.Contains(name, "shop"); got != want {
+			t.Errorf("%s is mentioned: %t, want %t", name, got, want)
 		}
 	}
 }

@@ -17,15 +17,20 @@ import (
 // given are the labels that stand in custom resources, by their namespaces: controllers give Pods such labels.
 type given struct {
 	labels map[key]struct{}
-	full   bool
-	bytes  int64
+	// deep are the namespaces of custom resources that were not read to their innermost values: they may give any label.
+	deep  map[string]bool
+	full  bool
+	bytes int64
 }
 
 // add takes all maps of labels in a value, whose field ends with "labels": "podLabels", but not "matchLabels", which
 // choose Pods.
 func (g *given) add(namespace string, value object.JSON, depth int) {
 	if depth > maxDepth {
-		g.full = true // it counts as having any label
+		if g.deep == nil {
+			g.deep = map[string]bool{}
+		}
+		g.deep[strings.Clone(namespace)] = true
 		return
 	}
 	switch value.Type() {
@@ -76,7 +81,7 @@ func labelKey(namespace, label, value string) key {
 func (g *given) has(namespace, label, value string) bool {
 	_, in := g.labels[labelKey(namespace, label, value)]
 	_, everywhere := g.labels[labelKey("", label, value)]
-	return g.full || in || everywhere
+	return g.full || g.deep[namespace] || g.deep[""] || in || everywhere
 }
 
 // addGiven takes the labels in what somebody wants of a custom resource.

@@ -30,8 +30,7 @@ type Graph struct {
 	idle      map[int32]bool
 	selectors map[string][]*selection
 	// patterns are the targets that only a comparison finds, by their places, and aggregations the ClusterRoles that take
-	// others
-	// in.
+	// others in.
 	patterns     map[Name][]*target
 	aggregations aggregations
 	parameters   parameters
@@ -144,6 +143,10 @@ func (g *Graph) Add(o *object.Parts) {
 	}
 	eachAnchor(o, add)
 	g.table.read(o.Object, add, func(at, text object.JSON) {
+		if text == nil { // it has too many variables
+			g.mentions.addAny(o.Namespace)
+			return
+		}
 		g.mentions.addText(o, others, use.by, text)
 		g.witnessText(o, others, use.by, at, text)
 	})
@@ -190,6 +193,7 @@ func (g *Graph) target(name Name) *target {
 	g.bytes += int64(160 + len(name.Namespace) + len(name.Name))
 	if name.mustCompare() {
 		g.patterns[t.name.place()] = append(g.patterns[t.name.place()], t)
+		g.bytes += 160
 	}
 	return t
 }

@@ -25,7 +25,7 @@ var ofJobs = []string{
 	"batch.kubernetes.io/job-completion-index",
 }
 
-// maxRequirements is how many labels a selector may ask for. Of a longer one, it is not looked which is lacking.
+// maxRequirements is how many labels a selector may ask for. Of a longer one, nothing says that a label is lacking.
 const maxRequirements = 100
 
 // isRole reports whether software may change a label at run time.
@@ -67,7 +67,6 @@ func (g *Graph) AskedFor(by Name) (values []string) {
 // whatever passed first.
 func (s *selection) lack(set labels.Set) {
 	if requirements, _ := s.selector.Requirements(); len(requirements) > maxRequirements {
-		s.lacking = requirements[0].Key() // nobody looks which it is
 		return
 	}
 	if lacking := lackingIn(set, s.selector); lacking != "" && (s.lacking == "" || lacking < s.lacking) {

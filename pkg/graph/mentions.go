@@ -179,6 +179,9 @@ func (m *mentions) addOwn(by Name) {
 }
 
 func (m *mentions) addWord(namespace string, word []byte) {
+	if m.full {
+		return
+	}
 	if strings.IndexByte(namespace, anyText) >= 0 {
 		namespace = ""
 	}
@@ -189,6 +192,10 @@ func (m *mentions) addWord(namespace string, word []byte) {
 		m.addPattern(namespace, patternOf(word))
 		return
 	}
+	m.keepWord(namespace, word)
+}
+
+func (m *mentions) keepWord(namespace string, word []byte) {
 	if m.words == nil {
 		m.words = map[key]struct{}{}
 	}

@@ -47,7 +47,7 @@ func (g *Graph) each(name Name, visit func(*target)) {
 }
 
 // maxCompared is how many patterns of a kind and a namespace are compared with each object. Beyond it, they count as a
-// pattern for any name.
+// pattern for any name in the namespace.
 const maxCompared = 1000
 
 // place is where a pattern is kept: its kind, and its namespace, which is "*" if that is a pattern, too.
