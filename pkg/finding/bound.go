@@ -92,7 +92,7 @@ func (f *Finder) settleBound() {
 			f.makers[b.namespace] = b.role.String() + " allows creating Pods in the namespace"
 		}
 		if f.reading[b.role] && b.stranger.Name != "" {
-			f.strangers[b.namespace] = strings.Replace(b.stranger.String(), "ServiceAccount */*", "any ServiceAccount", 1)
+			f.strangers[b.namespace] = strangerWords(b.stranger)
 		}
 	}
 }
@@ -104,9 +104,20 @@ func (f *Finder) strangerOf(c *candidate) string {
 		return ""
 	}
 	if who := f.strangers[c.namespace]; who != "" {
-		return who + " may read every Secret of the namespace, and is of another namespace"
+		return who + " may read every Secret of the namespace"
 	}
 	return ""
+}
+
+// strangerWords name an account of another namespace, or all of one or of all namespaces.
+func strangerWords(account graph.Name) string {
+	switch {
+	case account.Name != "*":
+		return account.String() + " of another namespace"
+	case account.Namespace != "*":
+		return "each ServiceAccount of namespace " + account.Namespace
+	}
+	return "each ServiceAccount of the cluster"
 }
 
 // mayBeGiven reports whether RoleBindings, or the ClusterRoles that they give, could not be read.

@@ -4,6 +4,8 @@
 package finding
 
 import (
+	"slices"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 )
@@ -27,7 +29,8 @@ func (f *Finder) doubt() {
 		changed = false
 		for _, c := range cascading {
 			found := c.found
-			if user, is := leastSure(found, weak); is && found.Confidence != v1alpha1.ConfidenceWeak {
+			user, is := leastSure(found, weak)
+			if is && found.Confidence == v1alpha1.ConfidenceLikely { // Weak and unknown are less sure already
 				found.Confidence, changed, weak[c.object()] = v1alpha1.ConfidenceWeak, true, true
 				found.Reason += "; it is not sure that nothing needs " + user.String()
 			}
@@ -37,7 +40,7 @@ func (f *Finder) doubt() {
 
 // isWeakUser reports whether what was found may use what it names after all.
 func isWeakUser(found *Finding) bool {
-	return found.Confidence == v1alpha1.ConfidenceWeak &&
+	return (found.Confidence == v1alpha1.ConfidenceWeak || len(found.Unknown) > 0) &&
 		(found.Type == v1alpha1.FindingUnused || found.Type == v1alpha1.FindingIdle)
 }
 
@@ -49,4 +52,12 @@ func leastSure(found *Finding, weak map[graph.Name]bool) (graph.Name, bool) {
 		}
 	}
 	return graph.Name{}, false
+}
+
+// doubtAtZero makes a Cascading finding unknown if it is unknown whether something scales up what uses the object.
+func (f *Finder) doubtAtZero(found *Finding, users []graph.User) {
+	isScalable := func(u graph.User) bool { return slices.Contains(scalable, u.GroupKind) }
+	if unread := f.unreadOf(scalers...); len(unread) > 0 && slices.ContainsFunc(users, isScalable) {
+		found.doubt(unread, "whether something scales them up")
+	}
 }

@@ -265,8 +265,8 @@ func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 	}
 	f.candidates[c.uid] = append(known, c)
 	f.bytes += int64(640 + len(o.Namespace) + len(o.Name) + 192*len(c.names) + len(c.mayUse) + len(c.managed))
-	for _, mark := range c.marks { // each once, and an entry of a map
-		f.bytes += int64(128 + len(mark))
+	for _, mark := range c.marks {
+		f.bytes += int64(16 + len(mark))
 	}
 	if c.found != nil {
 		f.bytes += int64(len(c.found.Reason) + 128*len(c.found.Marks))

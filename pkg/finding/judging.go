@@ -79,13 +79,17 @@ func (f *Finder) judge(c *candidate) *Finding {
 		found.Type != c.row.typ || found.Confidence == v1alpha1.ConfidenceWeak {
 		return found
 	}
-	unread := f.searchFor(c.row).unreadTexts
+	searched := f.searchFor(c.row)
+	unread := searched.unreadTexts
 	switch {
 	case f.graph.IsMentioned(c.object()):
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason += ", but its name is in " + f.mentioned(c.object())
-	case len(unread) > 0:
+	case len(unread) > 0 && searched.decides:
 		found.doubt(unread, "whether an annotation or another text names it")
+	case len(unread) > 0:
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason += ", but a " + unread[0].Kind.String() + " may name it, and these could not be read"
 	}
 	return found
 }

@@ -149,9 +149,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 	case use.IsNamed():
 		found.Type, found.Confidence, found.Users = v1alpha1.FindingCascading, v1alpha1.ConfidenceLikely, use.Users
 		found.Reason = "only unused or idle objects use it: " + usersOf(use.Users)
-		if unread := f.unreadOf(scalers...); len(unread) > 0 {
-			found.doubt(unread, "whether something scales them up")
-		}
+		f.doubtAtZero(found, use.Users)
 	case use.Read:
 		readers := usersOf(with(use.Users, graph.Reads))
 		found.Reason = "nothing names it, but somebody may read it: " + readers

@@ -61,11 +61,17 @@ func (f *Finder) needs() needs {
 		n.add(n.reads, mayBind(r), crosses)
 		n.add(n.reads, mayGive(r), crosses)
 		n.add(n.reads, r.reads, crosses)
-		n.add(n.reads, f.waitersFor(r), true) // a command may wait for a Job of another namespace
-		n.add(n.reads, r.annotated(), true)   // an annotation may name an object of another namespace
+		n.add(n.reads, f.waitersFor(r), crosses)
+		n.add(n.reads, withoutCopies(f.waitersFor(r)), true) // a template of another namespace may wait for a Job
+		n.add(n.reads, r.annotated(), true)                  // an annotation may name an object of another namespace
 		n.add(n.sources, f.mayScale(r), crosses)
 	}
 	return n
+}
+
+// withoutCopies leaves out the kinds whose Pods and templates are copies of others, as a rule.
+func withoutCopies(kinds []schema.GroupKind) []schema.GroupKind {
+	return slices.DeleteFunc(slices.Clone(kinds), func(k schema.GroupKind) bool { return k == pods || k == replicaSets })
 }
 
 // mayMake are the kinds whose objects may make Pods that the objects of a row select, or are mounted in, and the roles

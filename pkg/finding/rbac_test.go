@@ -186,6 +186,9 @@ RoleBinding hub/spawner Unused`,
 }
 
 var routingScenarios = map[string]scenario{
+	"bindings of no role when a custom resource may name them": {
+		cluster: of(rbac+"RoleBinding shop/a", "", binds("Role", "gone", user)), unread: []string{"Widget"}, want: "RoleBinding shop/a Unused weak",
+	},
 	"what leads nowhere when a custom resource may name it": {
 		cluster: cluster(of("networking.k8s.io/v1 Ingress shop/dead", "", "spec: {defaultBackend: {service: {name: gone}}}"),
 			of("autoscaling/v2 HorizontalPodAutoscaler shop/gone", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: gone}}"),

@@ -113,11 +113,11 @@ func (f *Finder) noteRole(o *object.Parts) {
 // noteMaker takes note of what lets somebody make Pods in its namespace.
 func (f *Finder) noteMaker(o *object.Parts) {
 	if f.makers[o.Namespace] == "" {
-		name, makes := clonedName(o), " allows creating Pods in the namespace"
+		name := clonedName(o)
+		f.makers[name.Namespace] = name.String() + " allows creating Pods in the namespace"
 		if slices.Contains(ofRuns, o.Kind.GroupKind()) {
-			makes = " makes Pods in the namespace when it runs"
+			f.makers[name.Namespace] = "runs of " + name.String() + " make Pods in the namespace"
 		}
-		f.makers[name.Namespace] = name.String() + makes
 		f.bytes += int64(160 + len(name.Namespace)*2 + len(name.Name))
 	}
 }

@@ -189,11 +189,22 @@ func grantsOf(o *object.Parts) (grants []grant) {
 		}
 		for _, r := range ruleOf {
 			if allows(rule, r.right.kind.Group, r.resources, r.verbs) {
-				grants = append(grants, grant{r.right, names, allows(rule, r.right.kind.Group, nil, r.verbs)})
+				grants = withGrant(grants, grant{r.right, names, allows(rule, r.right.kind.Group, nil, r.verbs)})
 			}
 		}
 	}
 	return grants
+}
+
+// withGrant adds a grant, to the one of other rules with the same right if there is one.
+func withGrant(grants []grant, g grant) []grant {
+	for i := range grants {
+		if grants[i].right == g.right && grants[i].forAll == g.forAll {
+			grants[i].names = slices.Concat(grants[i].names, g.names)
+			return grants
+		}
+	}
+	return append(grants, g)
 }
 
 // allows reports whether a rule lets somebody do something with a resource. "*" is each.

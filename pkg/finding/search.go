@@ -21,6 +21,9 @@ type search struct {
 	unread []Unread
 	// unreadTexts are those that may hold the names in a text, and could not be read.
 	unreadTexts []Unread
+	// decides says that a text may decide what the row finds. Otherwise the row has other evidence, such as that a role
+	// does not exist, and a text makes that no more than Weak.
+	decides bool
 	// inVain says that no user was found in any.
 	inVain string
 }
@@ -51,7 +54,7 @@ func (f *Finder) searchFor(r *row) *search {
 	}
 	kinds := f.sourcesOf(r)
 	s := &search{unread: f.unreadUsers(kinds, r.kind)}
-	s.unreadTexts = f.unreadTextsFor(r)
+	s.unreadTexts, s.decides = f.unreadTextsFor(r), r.decidedByTexts()
 	f.searches[r] = s
 	var last schema.GroupKind
 	for _, kind := range kinds {
@@ -83,16 +86,18 @@ func (f *Finder) unreadTextsFor(r *row) []Unread {
 		return uniqueUnread(users, f.unreadAnywhere(annotated...), inData)
 	case r.typ == v1alpha1.FindingIdle, r.kind == replicaSets:
 		return slices.DeleteFunc(f.unreadOf(kinds...), namesNone)
-	case slices.Contains(madeForCustoms, r.kind):
-		return f.unreadOf(f.Table.CustomKinds()...)
+	case !r.heedsTexts():
+		return nil
 	}
-	return nil
+	return f.unreadOf(f.Table.CustomKinds()...)
 }
 
-// madeForCustoms are kinds whose objects a custom resource may need although what they lead to does not exist: an
-// Issuer adds backends, and a Canary brings the workload back. Of others that are unused because something else does
-// not exist, a text only lowers the confidence.
-var madeForCustoms = []schema.GroupKind{ingresses, autoscalers}
+// decidedByTexts reports whether a text may decide what a row finds. A custom resource may need an Ingress or an
+// autoscaler although what it leads to does not exist: an Issuer adds backends, and a Canary brings the workload back.
+func (r *row) decidedByTexts() bool {
+	kinds := []schema.GroupKind{volumes, namespaces, replicaSets, ingresses, autoscalers}
+	return r.named || r.typ == v1alpha1.FindingIdle || slices.Contains(kinds, r.kind)
+}
 
 // isCustom reports whether a kind is of custom resources, or may be.
 func (f *Finder) isCustom(kind schema.GroupKind) bool {

@@ -56,7 +56,7 @@ func (f *Finding) doubt(unread []Unread, what string) {
 	if len(f.Unknown) == 0 {
 		f.Reason += ", but it is unknown " + what
 	}
-	f.Unknown, f.Confidence = append(f.Unknown, unread...), ""
+	f.Unknown, f.Confidence = slices.Concat(f.Unknown, unread), "" // what many findings share stays as it is
 }
 
 // at are who has a right to an object.

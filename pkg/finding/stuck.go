@@ -91,6 +91,9 @@ func lookStuck(f *Finder, o *object.Parts) *candidate {
 	for key, value := range s.labels {
 		f.bytes += int64(64 + len(key) + len(value))
 	}
+	for _, finalizer := range s.finalizers {
+		f.bytes += int64(16 + len(finalizer))
+	}
 	f.explain(stuckKinds...)
 	return &candidate{
 		found:  &Finding{Confidence: confidence, Since: since},
@@ -151,7 +154,7 @@ func (f *Finder) explainStuck(found Finding, s stuck) *Finding {
 	isForeign := false
 	for i, finalizer := range s.finalizers {
 		if i == mostFinalizers {
-			add(fmt.Sprintf("%d more finalizers are left", len(s.finalizers)-i))
+			add(fmt.Sprintf("more finalizers are left: %d", len(s.finalizers)-i))
 			break
 		}
 		who := owner{text: ownFinalizers[finalizer]}

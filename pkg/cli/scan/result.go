@@ -78,7 +78,7 @@ func (j *job) result(ctx context.Context, stopped bool) *Result {
 	return r
 }
 
-// unread describes the lists that could not be read and that matter to the result.
+// unread describes the lists that could not be read. Those of other namespaces may not matter to the result.
 func (j *job) unread(r *Result) []search.Unread {
 	unread := []search.Unread{}
 	for _, u := range j.Unread {
@@ -89,8 +89,8 @@ func (j *job) unread(r *Result) []search.Unread {
 	return unread
 }
 
-// asksForRights reports whether something is unknown because a list could not be read. A list of other namespaces was
-// only asked for because it may decide something. Which, is known when the others are read: they are all named at once.
+// asksForRights reports whether something is unknown because a list could not be read. Then the lists of other
+// namespaces are named, too: who gets the other rights would need them next.
 func (r *Result) asksForRights() bool {
 	return slices.ContainsFunc(r.Unknown, func(f search.Finding) bool { return len(f.NotReadable) > 0 })
 }
