@@ -281,11 +281,11 @@ func TestScanForbidden(t *testing.T) {
 	if found := s.lines(result.Findings); got.code != codes.ExitPartial || found != "" {
 		t.Errorf("exit %d, found\n%s\n%s", got.code, found, got.errOut)
 	}
-	if unknown := s.lines(result.Unknown); unknown != "Unused ConfigMap asleep\nUnused ConfigMap unused\nIdle Deployment night" {
+	if unknown := s.lines(result.Unknown); unknown != "Unused ConfigMap unused\nCascading ConfigMap asleep\nIdle Deployment night" {
 		t.Errorf("unknown:\n%s", unknown)
 	}
 	for _, f := range result.Unknown {
-		why := map[string]string{"ConfigMap": "no user found in ", "Deployment": "it has no replicas, and nothing scales it up, but it is unknown who may start it"}[f.Kind]
+		why := map[string]string{"Unused": "no user found in ", "Cascading": "all that is known to use it is unused or idle: ", "Idle": "it has no replicas, and nothing scales it up, but it is unknown who may start it"}[string(f.Type)]
 		if f.Name == "used" || !strings.HasPrefix(f.Reason, why) || len(f.NotReadable) == 0 {
 			t.Errorf("got %+v", f)
 		}

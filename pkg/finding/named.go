@@ -144,8 +144,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 	found.Searched, found.Unknown = search.kinds, search.unread
 	switch {
 	case len(found.Unknown) > 0:
-		found.Searched = f.searched(f.sourcesOf(c.row), found.Unknown)
-		found.Reason = inVainOf("no user found", found.Searched, found.Unknown, "can name it")
+		f.judgeUnread(c.row, found, use)
 	case use.IsNamed():
 		found.Type, found.Confidence, found.Users = v1alpha1.FindingCascading, v1alpha1.ConfidenceLikely, use.Users
 		found.Reason = "only unused or idle objects use it: " + usersOf(use.Users)
@@ -169,6 +168,17 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 		}
 	}
 	return found
+}
+
+// judgeUnread says what may be found of an object when some sources of uses could not be read.
+func (f *Finder) judgeUnread(r *row, found *Finding, use graph.Use) {
+	found.Searched = f.searched(f.sourcesOf(r), found.Unknown)
+	if use.IsNamed() {
+		found.Type, found.Users = v1alpha1.FindingCascading, use.Users
+		found.Reason = "all that is known to use it is unused or idle: " + usersOf(use.Users)
+		return
+	}
+	found.Reason = inVainOf("no user found", found.Searched, found.Unknown, "can name it")
 }
 
 // with are the users whose references have a strength.
