@@ -18,11 +18,11 @@ const (
 	anyText = '\x01'
 	// maxExpanded is how long a text may become, and maxNested how deep a variable may stand in others. maxReplaced is how
 	// many variables are replaced in all texts of a container; a long value counts as several. maxVariable is how long one
-	// is in a text, with its default.
+	// is in a text, with its default, and a command in a text.
 	maxExpanded = 1 << 16
 	maxNested   = 8
 	maxReplaced = 10_000
-	maxVariable = 4096
+	maxVariable = 1 << 15
 	// shortestRest is how long the rest of a word beside a variable must be, if a dash or a dot separates them.
 	shortestRest = 2
 )
@@ -84,6 +84,9 @@ func (e *environment) expand(to, text []byte, depth int) []byte {
 		name, length := variableIn(text)
 		value, known := e.values[name]
 		switch {
+		case length <= 1 && isTooLong(text):
+			e.replaced = maxReplaced
+			return append(to, anyText)
 		case length == 0:
 			to, text = append(to, text[0]), text[1:]
 			continue
@@ -96,6 +99,11 @@ func (e *environment) expand(to, text []byte, depth int) []byte {
 		text = text[length:]
 	}
 	return to
+}
+
+// isTooLong reports whether a text begins with a variable or a command whose end was not looked for.
+func isTooLong(text []byte) bool {
+	return len(text) > maxVariable && (text[0] == '`' || text[0] == '$' && (text[1] == '(' || text[1] == '{'))
 }
 
 // appendServices adds the names of the Services whose addresses a text asks for: Kubernetes gives them to Pods in
@@ -194,13 +202,15 @@ func (m *mentions) keepPattern(namespace, pattern string) {
 		case anyName || known:
 			continue
 		case pattern == "*" || len(kept) >= maxPatterns:
-			kept, pattern = map[string]struct{}{}, "*"
+			m.patterns[strings.Clone(in)] = map[string]struct{}{"*": {}}
+			continue
 		case kept == nil:
 			kept = map[string]struct{}{}
+			m.patterns[strings.Clone(in)] = kept
+			m.bytes += int64(64 + len(in))
 		}
 		kept[pattern] = struct{}{}
-		m.patterns[strings.Clone(in)] = kept
-		m.bytes += int64(64 + len(in) + len(pattern))
+		m.bytes += int64(64 + len(pattern))
 	}
 }
 

@@ -124,3 +124,20 @@ func TestManyMentionedPatterns(t *testing.T) {
 		}
 	}
 }
+
+// A command whose end is too far away may become any text.
+func TestLongCommands(t *testing.T) {
+	for text, want := range map[string]bool{
+		"$(" + strings.Repeat("a", maxVariable) + ")-x": true,
+		"`" + strings.Repeat("a", maxVariable) + "`-x":  true,
+		strings.Repeat("$(", maxVariable):               true,
+		"$(" + strings.Repeat("a", 5000) + ")-x":        false,
+		strings.Repeat("a", 2*maxVariable):              false,
+		"$(":                                            false,
+	} {
+		env := &environment{}
+		if env.expand(nil, []byte(text), 0); env.isExhausted() != want {
+			t.Errorf("%.10s, %d bytes long: exhausted %t, want %t", text, len(text), env.isExhausted(), want)
+		}
+	}
+}

@@ -144,7 +144,9 @@ func (g *Graph) Add(o *object.Parts) {
 	eachAnchor(o, add)
 	g.table.read(o.Object, add, func(at, text object.JSON) {
 		if text == nil { // it has too many variables
-			g.mentions.addAny(o.Namespace)
+			for _, namespace := range append([]string{o.Namespace}, others...) {
+				g.mentions.addAny(namespace)
+			}
 			return
 		}
 		g.mentions.addText(o, others, use.by, text)
