@@ -99,11 +99,6 @@ func (r *row) decidedByTexts() bool {
 	return r.named || r.typ == v1alpha1.FindingIdle || slices.Contains(kinds, r.kind)
 }
 
-// isCustom reports whether a kind is of custom resources, or may be.
-func (f *Finder) isCustom(kind schema.GroupKind) bool {
-	return kind.Kind == "*" || slices.Contains(f.Table.CustomKinds(), kind)
-}
-
 func uniqueUnread(lists ...[]Unread) (all []Unread) {
 	for _, unread := range slices.Concat(lists...) {
 		if !slices.ContainsFunc(all, func(other Unread) bool { return other.Kind == unread.Kind }) {
@@ -120,6 +115,6 @@ const DeclaredIn = "kubecleaner-references"
 // keep things in: volumes, and other kinds of Kubernetes itself that are cluster-scoped. Custom resources may.
 func (f *Finder) isElsewhere(unread Unread) bool {
 	kind, served := f.served[unread.Kind]
-	isOfCluster := served && !kind.Namespaced && !f.isCustom(unread.Kind)
+	isOfCluster := served && !kind.Namespaced && !slices.Contains(f.Table.CustomKinds(), unread.Kind)
 	return isOfCluster || unread.Kind.Group == DeclaredIn
 }

@@ -177,11 +177,11 @@ func (f *Finder) mentioned(name graph.Name) string {
 // inText says where the name of a candidate stands in the data of ConfigMaps. Empty when it does not, or when they
 // could not be read: then the finding is unknown.
 func (f *Finder) inText(c *candidate) string {
-	switch {
-	case !c.row.mayStandInTexts() || c.reported:
+	if !c.row.mayStandInTexts() || c.reported {
 		return ""
-	case f.soughtFor(c.row)[c.namespace][c.name] != "":
-		return "its name is in " + f.soughtFor(c.row)[c.namespace][c.name]
+	}
+	if where := f.soughtFor(c.row)[c.namespace][c.name]; where != "" {
+		return "its name is in " + where
 	}
 	return ""
 }
