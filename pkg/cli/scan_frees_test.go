@@ -39,16 +39,16 @@ func TestScanFrees(t *testing.T) {
 		bank       = "apiVersion: v1\nkind: Namespace\nmetadata: {name: bank, annotations: {cleaner/protect: 'true'}}\n---\n"
 	)
 	for name, test := range map[string]struct{ manifests, args, says, json string }{
-		"free":      {claims(free), "", " would free 1Gi of volumes, 1 object.\n", `"frees": {"objects": 1, "volumeBytes": 1073741824}}`},
-		"managed":   {claims(free, byHelm, byHelmToo, byArgo), "", " would free 1Gi of volumes, 1 object (not counted: 2 managed by Helm, 1 managed by Argo CD).\n", `"notCounted": {"managed by Argo CD": 1, "managed by Helm": 2}`},
-		"add-ons":   {claims(byAddOn, byAddOnToo), "", " would free nothing (not counted: 2 managed by add-on).\n", `"notCounted": {"managed by add-on": 2}`},
-		"protected": {claims(free, restored, ofCluster, ofOperator, kept) + bank, "", " would free 1Gi of volumes, 1 object (not counted: 4 protected).\n", `"notCounted": {"protected": 4}`},
-		"nothing":   {claims(kept, byHelm) + bank, "", " would free nothing (not counted: 1 protected, 1 managed by Helm).\n", `"frees": {}`},
-		"in one":    {claims(kept) + bank, " -n bank", " would free nothing (not counted: 1 protected).\n", `"notCounted": {"protected": 1}`},
-		"retained":  {claims(free) + strings.Replace(volume, "%", "Retain", 1), "", " would free 1 object.\n", `"frees": {"objects": 1}`},
-		"kept in":   {claims(free) + strings.Replace(volume, "%", "Retain", 1), " -n shop", " would free 1 object.\n", `"frees": {"objects": 1}`},
-		"reclaimed": {claims(free) + strings.Replace(volume, "%", "Delete", 1), "", " would free 1Gi of volumes, 1 object.\n", `"volumeBytes"`},
-		"elsewhere": {claims(ofOperator), " --operator-namespace ops", " would free 1Gi of volumes, 1 object.\n", `"objects": 1`},
+		"free":      {claims(free), "", " would remove 1 object, and free 1Gi of volumes.\n", `"frees": {"objects": 1, "volumeBytes": 1073741824}}`},
+		"managed":   {claims(free, byHelm, byHelmToo, byArgo), "", " would remove 1 object, and free 1Gi of volumes (not counted: 2 managed by Helm, 1 managed by Argo CD).\n", `"notCounted": {"managed by Argo CD": 1, "managed by Helm": 2}`},
+		"add-ons":   {claims(byAddOn, byAddOnToo), "", " None of this may be deleted (not counted: 2 managed by add-on).\n", `"notCounted": {"managed by add-on": 2}`},
+		"protected": {claims(free, restored, ofCluster, ofOperator, kept) + bank, "", " would remove 1 object, and free 1Gi of volumes (not counted: 4 protected).\n", `"notCounted": {"protected": 4}`},
+		"nothing":   {claims(kept, byHelm) + bank, "", " None of this may be deleted (not counted: 1 protected, 1 managed by Helm).\n", `"frees": {}`},
+		"in one":    {claims(kept) + bank, " -n bank", " None of this may be deleted (not counted: 1 protected).\n", `"notCounted": {"protected": 1}`},
+		"retained":  {claims(free) + strings.Replace(volume, "%", "Retain", 1), "", " would remove 1 object.\n", `"frees": {"objects": 1}`},
+		"kept in":   {claims(free) + strings.Replace(volume, "%", "Retain", 1), " -n shop", " would remove 1 object.\n", `"frees": {"objects": 1}`},
+		"reclaimed": {claims(free) + strings.Replace(volume, "%", "Delete", 1), "", " would remove 1 object, and free 1Gi of volumes.\n", `"volumeBytes"`},
+		"elsewhere": {claims(ofOperator), " --operator-namespace ops", " would remove 1 object, and free 1Gi of volumes.\n", `"objects": 1`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := strings.Fields("scan --from - --complete --kind pvc -o json" + test.args)
@@ -119,7 +119,7 @@ func TestScanFreesWithoutNamespaces(t *testing.T) {
 	})
 	const note = "note: which namespaces are protected is not known, so the sum may count what no Cleaner would delete: "
 	for _, line := range []string{"scan --kind pvc", "scan --kind pvc -n " + s.namespace} {
-		if got := s.call(t.Context(), nil, strings.Fields(line)...); strings.Count(got.errOut, note) != 1 || !strings.Contains(got.errOut, " would free ") {
+		if got := s.call(t.Context(), nil, strings.Fields(line)...); strings.Count(got.errOut, note) != 1 || !strings.Contains(got.errOut, " would remove ") {
 			t.Errorf("%s: exit %d: %s", line, got.code, s.plain(got.errOut))
 		}
 	}
@@ -138,7 +138,7 @@ func TestScanThatIsStoppedSumsNothing(t *testing.T) {
 	got := s.call(ctx, nil, "scan", "-n", s.namespace, "--type", "Expired", "-o", "json")
 	result := s.scanned(got)
 	if got.code != codes.ExitInterrupted || len(result.Findings) == 0 || result.Frees.Objects > 0 || result.NotCounted != nil ||
-		strings.Contains(got.errOut, " would free ") || strings.Contains(got.errOut, "which namespaces are protected") {
+		strings.Contains(got.errOut, " would remove ") || strings.Contains(got.errOut, "which namespaces are protected") {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
 	}
 }

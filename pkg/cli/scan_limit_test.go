@@ -31,7 +31,7 @@ func TestScanDoesNotFlood(t *testing.T) {
 	scan := func(flags ...string) session {
 		return call(t.Context(), t, manifests.String(), nil, append([]string{"scan", "--from", "-", "--complete"}, flags...)...)
 	}
-	sums := regexp.MustCompile(`^3102 findings in .*: 3102 Unused. Deleting what may be deleted would free 3102 objects.\n`)
+	sums := regexp.MustCompile(`^3102 findings in .*: 3102 Unused. Deleting what may be deleted would remove 3102 objects.\n`)
 	got := scan()
 	if want := `TYPE     KIND        NAMESPACE   NAME            AGE   WHY
 Unused   ConfigMap   shop        3,001 objects   -     none of 25 kinds names it

@@ -45,7 +45,7 @@ func podRows() []*row {
 			crosses:    true,
 			reads:      []schema.GroupKind{nodes},
 			look:       lookUnhealthyPod,
-			means: "a container ran out of memory within the last day; or it has been pending for 10 minutes, no init container of it runs, its priority is higher than -10, and it does not wait in the queue of another scheduler; or its Node does not exist; or no " +
+			means: "a container ran out of memory within the last day; or the Pod has been pending for 10 minutes, none of its init containers runs, its priority is higher than -10, and it does not wait in the queue of another scheduler; or its Node does not exist; or no " +
 				"Deployment owns it, and a container crashes, cannot pull its image, or lacks its configuration",
 		},
 	}

@@ -123,10 +123,12 @@ func (r *Result) freed() string {
 	if r.Frees.Objects == 0 && len(r.NotCounted) == 0 {
 		return ""
 	}
-	text := " Deleting what may be deleted would free nothing"
+	text := " None of this may be deleted"
 	if r.Frees.Objects > 0 {
-		all := append(words(&r.Frees), terminal.Counted(r.Frees.Objects, "object"))
-		text = " Deleting what may be deleted would free " + strings.Join(all, ", ")
+		text = " Deleting what may be deleted would remove " + terminal.Counted(r.Frees.Objects, "object")
+		if frees := words(&r.Frees); len(frees) > 0 {
+			text += ", and free " + strings.Join(frees, ", ")
+		}
 	}
 	if len(r.NotCounted) == 0 {
 		return text + "."
