@@ -110,7 +110,7 @@ func typist(t *testing.T) string {
 	}
 	kubectl := strings.ReplaceAll(dryKubectl, "KUBECTL", filepath.Join(env.Assets, "kubectl"))
 	files := map[string]string{
-		"kubectl": kubectl, "cleaner.yaml": string(cleaner), "imported.yaml": string(cleaner), "armed.yaml": string(cleaner), "tls.crt": string(certificate), "tls.key": string(key),
+		"kubectl": kubectl, "cleaner.yaml": string(cleaner), "imported.yaml": string(cleaner), "armed.yaml": string(cleaner), "unused.yaml": string(cleaner), "tls.crt": string(certificate), "tls.key": string(key),
 		"kustomization.yaml": kustomization(t),
 	}
 	for name, from := range madeOf {
