@@ -79,8 +79,10 @@ func (c *collector) restart(ctx context.Context) error {
 	c.found.truncate(c.before)
 	c.found.giveBack(c.kept)
 	*c = collector{
-		selector:  c.selector,
-		kind:      c.kind,
+		selector: c.selector,
+		kind:     c.kind,
+		scope:    c.scope,
+
 		found:     c.found,
 		before:    c.before,
 		lists:     c.lists,

@@ -123,7 +123,7 @@ func heap() int64 {
 // TestTooManyCannotBeJudged: what is kept of them counts, too, and is given back when the list begins anew.
 func TestTooManyCannotBeJudged(t *testing.T) {
 	found := &Matches{Memory: NewBudget(ownMemory).Share()}
-	c := &collector{selector: &Selector{}, found: found}
+	c := &collector{selector: &Selector{}, found: found, scope: Scope{ending: []string{"gone"}}}
 	fail := func() (n int, err error) {
 		for err == nil {
 			n++
@@ -138,6 +138,9 @@ func TestTooManyCannotBeJudged(t *testing.T) {
 	}
 	if err := c.restart(t.Context()); err != nil || found.Memory.bytes != 0 {
 		t.Fatalf("%d bytes are counted after the list began anew, %v", found.Memory.bytes, err)
+	}
+	if !c.scope.isEnding(object.Object{Namespace: "gone"}) {
+		t.Error("it is forgotten which namespaces are being deleted")
 	}
 	if again, _ := fail(); again != n {
 		t.Errorf("%d were kept the second time, %d the first", again, n)
