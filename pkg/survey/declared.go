@@ -17,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/object/apiserver"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -68,7 +69,7 @@ func Declared(
 		Namespaced:       true,
 	}
 	found, err := reader.Object(ctx, kind, namespace, DeclaredIn)
-	if apierrors.IsNotFound(err) {
+	if apiserver.IsAbsent(err, DeclaredIn) {
 		return nil, nil
 	}
 	if err != nil {

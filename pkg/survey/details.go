@@ -24,7 +24,9 @@ func (r *reading) details(ctx context.Context) error {
 			return nil
 		})
 		if ctx.Err() != nil {
-			r.finder.Unread(list, errNotReached)
+			for _, rest := range lists[i:] {
+				r.finder.Unread(rest, errNotReached)
+			}
 			return context.Cause(ctx)
 		}
 		if err != nil {

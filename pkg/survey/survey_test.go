@@ -53,6 +53,9 @@ func server(t *testing.T, answers map[string]string, asked func(path string)) *s
 			w.WriteHeader(code)
 			status := metav1.Status{Status: "Failure", Code: int32(code), Reason: map[int]metav1.StatusReason{403: "Forbidden", 404: "NotFound"}[code], Message: "no"}
 			status.APIVersion, status.Kind = "v1", "Status"
+			if _, name, isNamed := strings.Cut(text, " "); isNamed {
+				status.Details = &metav1.StatusDetails{Name: name}
+			}
 			text = encode(t, status)
 		}
 		_, _ = w.Write([]byte(text))
@@ -456,11 +459,12 @@ func TestDeclared(t *testing.T) {
 		want   int
 		err    string
 	}{
-		"declared":  {declares(good), 1, ""},
-		"none":      {"404", 0, ""},
-		"forbidden": {"403", 0, "the references declared in ConfigMap ops/kubecleaner-references cannot be read: no"},
-		"not YAML":  {declares(good + `,"b.yaml":"- ["`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: "},
-		"bad path":  {declares(good + `,"b.yaml":"- {kind: App.example.com, references: [{path: a., to: Pod}]}"`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: references of App.example.com: path \"a.\": a field's name is missing at the end"},
+		"declared":    {declares(good), 1, ""},
+		"none":        {"404 kubecleaner-references", 0, ""},
+		"another 404": {"404", 0, "the references declared in ConfigMap ops/kubecleaner-references cannot be read: no"},
+		"forbidden":   {"403", 0, "the references declared in ConfigMap ops/kubecleaner-references cannot be read: no"},
+		"not YAML":    {declares(good + `,"b.yaml":"- ["`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: "},
+		"bad path":    {declares(good + `,"b.yaml":"- {kind: App.example.com, references: [{path: a., to: Pod}]}"`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: references of App.example.com: path \"a.\": a field's name is missing at the end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reader := server(t, map[string]string{path: test.answer}, nil)
