@@ -153,6 +153,19 @@ func (c *Cleaner) HasFindings() bool {
 	)
 }
 
+// JudgesFindings reports whether conditions or scripts of the Cleaner see what was found, such as how sure it is.
+func (c *Cleaner) JudgesFindings() bool {
+	return slices.ContainsFunc(
+		c.Spec.ResourcePolicySet.ResourceSelectors,
+		func(s ResourceSelector) bool { return s.JudgesFinding() },
+	)
+}
+
+// JudgesFinding reports whether a condition or a script of the selector sees what was found.
+func (s *ResourceSelector) JudgesFinding() bool {
+	return s.Finding != nil && (len(s.MatchConditions) > 0 || s.Evaluate != "")
+}
+
 // LongestFinding is the longest finding.forSeconds of the Cleaner's selectors.
 func (c *Cleaner) LongestFinding() (seconds int64) {
 	for _, selector := range c.Spec.ResourcePolicySet.ResourceSelectors {

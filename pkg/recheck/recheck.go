@@ -60,11 +60,12 @@ func Join(decides ...Decide) Decide {
 	}
 }
 
-// After makes the first decision the one that was made already, and each later one anew.
-func After(decided Decided, decide Decide) Decide {
+// After makes the first decision the one that was made already, if it is young enough, and each later one anew.
+func After(clk clock.PassiveClock, decided Decided, decide Decide) Decide {
 	return func(ctx context.Context) (Decided, error) {
-		if first := decided; first.Left != nil {
-			decided = Decided{}
+		first := decided
+		decided = Decided{}
+		if first.Left != nil && clk.Since(first.Read) <= maxAge {
 			return first, nil
 		}
 		return decide(ctx)

@@ -112,6 +112,25 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// TestAfter: a decision that was made already is used once, and only while it is young.
+func TestAfter(t *testing.T) {
+	clk := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))
+	anew := 0
+	decide := func(context.Context) (Decided, error) { anew++; return readAt(clk.Now()), nil }
+	for age, want := range map[time.Duration]int{maxAge: 1, maxAge + 1: 2} {
+		anew = 0
+		after := After(clk, readAt(clk.Now().Add(-age)), decide)
+		for range 2 {
+			if _, err := after(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if anew != want {
+			t.Errorf("after %s, of two decisions %d were made anew, want %d", age, anew, want)
+		}
+	}
+}
+
 // TestFirst: the decision that was made just now is not made again.
 func TestFirst(t *testing.T) {
 	d := New(clocktesting.NewFakeClock(time.Unix(0, 0)), func(context.Context) (Decided, error) {

@@ -54,14 +54,15 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 func (r *Runner) decidesAgain(t *task, in *intent, scriptFault *error) (decides []recheck.Decide, atOnce bool) {
 	again := *t
 	again.progress, again.observer = nil, selector.Observer{}
+	// What would be taken along comes first: to look for it can take long, and findings must be young.
+	if cascade := in.decision.cascade; cascade.Size() > 0 && len(in.places) > 0 {
+		decides = append(decides, r.Act.cascadeAgain(t, t.engine.Memory, cascade))
+	}
 	switch atOnce = needsConfirming(t, in); {
 	case atOnce && t.engine.Aggregate() != nil:
 		decides = append(decides, r.chooseAgain(&again, in.decision.view, in.counts, scriptFault))
 	case atOnce:
 		decides = append(decides, r.Read.findAgain(&again, t.engine.Memory, in.decision.view.findings, in.counts))
-	}
-	if cascade := in.decision.cascade; cascade.Size() > 0 && len(in.places) > 0 {
-		decides = append(decides, r.Act.cascadeAgain(t, t.engine.Memory, cascade))
 	}
 	return decides, atOnce
 }
@@ -89,7 +90,7 @@ func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault 
 			if !still[c.UID] {
 				return "before it acted, the run read everything again, and then the object did not match any more"
 			}
-			return findings.Lost(c)
+			return findings.Lost(c, nil) // the conditions were asked again
 		}}, nil
 	}
 }
@@ -106,7 +107,8 @@ func (s Read) findAgain(
 			return recheck.Decided{}, fmt.Errorf("reading everything a second time: %w", err)
 		}
 		first.Forget(counts, now)
-		return recheck.Decided{Left: now.Lost, Read: s.Clock.Now()}, nil
+		left := func(c stage.Candidate) string { return now.Lost(c, first) }
+		return recheck.Decided{Left: left, Read: s.Clock.Now()}, nil
 	}
 }
 

@@ -59,6 +59,6 @@ func (r *Runner) Lookup(ctx context.Context, cleaner *v1alpha1.Cleaner) (survey.
 	}
 	memory := r.Check.Memory.Share()
 	defer memory.Release()
-	found, err := r.Read.readFindings(ctx, &task{cleaner: cleaner, who: who}, memory, nil)
+	found, err := r.Read.readFindings(ctx, &task{cleaner: cleaner, who: who, preview: true}, memory, nil)
 	return found.Judge, err
 }

@@ -110,7 +110,8 @@ func (d *decision) wait(t *task) {
 	}
 	counts := d.view.counts
 	if d.view.counted != t.record.Name { // else this run was counted before it was cut off
-		if counts = d.countAll(threshold); d.incomplete == nil {
+		counts, d.incomplete = d.countAll(t, threshold)
+		if d.incomplete == nil {
 			d.counts = counts
 		}
 	}
@@ -126,17 +127,22 @@ func (d *decision) wait(t *task) {
 	}
 }
 
-// countAll counts this run among those in which the objects matched.
-func (d *decision) countAll(threshold int64) guard.Counts {
+// countAll counts this run among those in which the objects matched, unless there is not enough memory for it: then all
+// of them wait.
+func (d *decision) countAll(t *task, threshold int64) (guard.Counts, error) {
 	keys := make([]string, 0, d.matched.Len())
 	for i, verdict := range d.matched.All() {
 		if d.rulings[i] == nil && threshold > 1 {
 			keys = append(keys, guard.CountKey(verdict.Object))
 		}
 	}
+	n := len(keys) + d.view.findings.Adds()
+	if err := t.engine.Memory.Take(countSize * n); err != nil {
+		return nil, errors.Join(d.incomplete, fmt.Errorf("not enough memory for the counts of %d objects: %w", n, err))
+	}
 	counts := d.view.counts.Seen(keys, threshold)
 	d.view.findings.Count(counts)
-	return counts
+	return counts, d.incomplete
 }
 
 // judgeClock touches nothing by a wrong clock. A Scan goes on, but does not count as a run in which the objects

@@ -220,6 +220,13 @@ func TestJudge(t *testing.T) {
 			},
 			"", "boom", "", 3,
 		},
+		"no memory for the counts": {
+			func(s *situation) {
+				s.spec.OccurrenceThreshold = ptr.To[int32](2)
+				s.taken = selector.DefaultMaxMemory + 1<<20 - 100
+			},
+			"", "not enough memory for the counts of 3 objects: they take more than 256 MiB of memory", "", 3,
+		},
 		"denied a moment ago": {
 			func(s *situation) {
 				s.view.denied = func(o object.Object) string {

@@ -131,9 +131,16 @@ func (s Read) readCounts(ctx context.Context, t *task, v *view) error {
 	}
 	var counts map[string]int64
 	counts, v.counted, v.countsFault = s.Counts(ctx, t.cleaner)
+	if err := t.engine.Memory.Take(countSize * len(counts)); err != nil {
+		counts, v.countsFault = nil, fmt.Errorf("not enough memory for the counts of %d objects in earlier runs: %w", len(counts), err)
+	}
 	v.counts = counts
 	return v.countsFault
 }
+
+// countSize is about what a count takes until the run ends: its key, its place in two maps, and its text when it is
+// written or read. In bytes.
+const countSize = 300
 
 // readNamespaces reads the namespaces of what matched, for protection.
 func (s Read) readNamespaces(ctx context.Context, v *view, names map[string]struct{}) (err error) {

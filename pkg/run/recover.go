@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -121,7 +122,7 @@ func (r *Runner) decideAgain(
 	}
 	var decide recheck.Decide
 	switch set := &t.cleaner.Spec.ResourcePolicySet; {
-	case set.AggregatedSelection != "" || set.WantsInputs():
+	case set.AggregatedSelection != "" || set.WantsInputs() || t.cleaner.JudgesFindings():
 		t.engine, err = r.Check.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})
 		again := *t
 		again.progress = nil
@@ -136,7 +137,7 @@ func (r *Runner) decideAgain(
 		decided, err = decide(ctx)
 	}
 	if err == nil {
-		left.decides = append(left.decides, recheck.After(decided, decide))
+		left.decides = append(left.decides, recheck.After(r.Begin.Clock, decided, decide))
 	} else if !t.mayBeginAnew(err) && !r.Act.isStopping(ctx) {
 		rest.close(cmp.Or(context.Cause(ctx), err))
 		err = nil
@@ -181,7 +182,8 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 		if a.guards, err = s.guardsOf(ctx, t, open, memory); err != nil {
 			rest.closing, rest.faulty = err, true
 		} else if a.guards.cascade.Size() > 0 {
-			left.decides = append(left.decides, s.cascadeAgain(t, memory, a.guards.cascade))
+			// It comes first: to look for it can take long, and findings must be young.
+			left.decides = slices.Insert(left.decides, 0, s.cascadeAgain(t, memory, a.guards.cascade))
 		}
 	}
 	if len(left.decides) > 0 {

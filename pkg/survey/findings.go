@@ -181,7 +181,7 @@ func (f *Findings) Judge(i int) func(object.Object) (selector.Finding, bool) {
 			f.asked = append(f.asked, key)
 		}
 		converted := selector.Finding{Reason: found.Reason}
-		if spec := &f.selectors[i]; len(spec.MatchConditions) > 0 || spec.Evaluate != "" {
+		if f.selectors[i].JudgesFinding() {
 			converted.Data = f.data(o, found)
 		}
 		return converted, true
@@ -236,8 +236,9 @@ func (f *Findings) Managed(c stage.Candidate) string {
 }
 
 // Lost says why a candidate that was chosen by a finding of an earlier survey is not found so by this one. Empty when
-// it is, or was not chosen by one.
-func (f *Findings) Lost(c stage.Candidate) string {
+// it is, or was not chosen by one. A condition or script saw what the first survey said: where this one does not say the
+// same, they might say something else. A nil first says that they were asked again.
+func (f *Findings) Lost(c stage.Candidate, first *Findings) string {
 	if f == nil || f.selectors[c.Selector].Finding == nil {
 		return ""
 	}
@@ -251,8 +252,18 @@ func (f *Findings) Lost(c stage.Candidate) string {
 			asked,
 			whyUnknown(found),
 		)
+	case first != nil && f.selectors[c.Selector].JudgesFinding() && !saysSame(found, first.of(c.Object, c.Selector)):
+		return fmt.Sprintf(
+			"before it acted, the run read everything again, and then the object was %s for another reason, or less surely",
+			asked,
+		)
 	}
 	return ""
+}
+
+// saysSame reports whether two surveys found an object so in the same way.
+func saysSame(a, b *finding.Finding) bool {
+	return b != nil && a.Confidence == b.Confidence && a.Reason == b.Reason
 }
 
 // NotReadable stands before the kinds that could not be read and that may use an object.

@@ -71,11 +71,11 @@ func TestFound(t *testing.T) {
 			if got := f.Managed(candidate); got != test.managed {
 				t.Errorf("managed: %q, want %q", got, test.managed)
 			}
-			if got := f.Lost(candidate); got != test.lost {
+			if got := f.Lost(candidate, nil); got != test.lost {
 				t.Errorf("lost: %q, want %q", got, test.lost)
 			}
 			other := stage.Candidate{Object: candidate.Object} // of a selector that asks for no finding
-			if _, is := f.Unknown(other); f.Judge(0) != nil || is || f.Unread(other) != nil || f.Managed(other)+f.Lost(other) != "" {
+			if _, is := f.Unknown(other); f.Judge(0) != nil || is || f.Unread(other) != nil || f.Managed(other)+f.Lost(other, nil) != "" {
 				t.Error("something is said of an object of another selector")
 			}
 		})

@@ -43,6 +43,14 @@ func sinceKey(uid types.UID, found *finding.Finding) string {
 
 func runsKey(uid types.UID, found *finding.Finding) string { return sinceKey(uid, found) + "__runs" }
 
+// Adds is how many counts Count adds.
+func (f *Findings) Adds() int {
+	if f == nil {
+		return 0
+	}
+	return 2 * len(f.asked)
+}
+
 // Count adds to the counts what this run found. What it did not find begins anew, and so does what it does not know.
 func (f *Findings) Count(counts guard.Counts) {
 	if f == nil {

@@ -99,6 +99,24 @@ func TestFindingIsDecidedTwice(t *testing.T) {
 	b.wantNames("late")
 }
 
+// TestConditionOfAFindingIsAskedTwice: a script that begins to name the object makes the finding Weak, and the condition
+// does not take those.
+func TestConditionOfAFindingIsAskedTwice(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	b.configMap("late-name")
+	b.configMap("unused")
+	c := b.deletesUnused(holding(`finding.confidence != "Weak"`), func(c *v1alpha1.Cleaner) {
+		selectors(c)[0].Finding.MinConfidence = v1alpha1.ConfidenceWeak
+	})
+	b.beforeFirst(http.MethodPost, "/secrets", func() { b.configMap("naming", func(cm *corev1.ConfigMap) { cm.Labels, cm.Data = nil, map[string]string{"script": "kubectl get cm late-name"} }) })
+	run := b.run(c)
+	wantOutcome(t, run, "late-name", v1alpha1.OutcomeChanged, "before it acted, the run read everything again, and then the object was Unused for another reason, or less surely")
+	wantOutcome(t, run, "unused", v1alpha1.OutcomeDeleted)
+	b.wantNames("late-name", "naming")
+}
+
 // TestFindingIsReadAgainAfterAMinute: acting pauses when the second reading is too old for the next object.
 func TestFindingIsReadAgainAfterAMinute(t *testing.T) {
 	t.Parallel()
@@ -264,6 +282,19 @@ func TestRecoveryLooksForFindingsAgain(t *testing.T) {
 	wantOutcome(t, record, "old-0", v1alpha1.OutcomeDeleted)
 	wantOutcome(t, record, "old-1", v1alpha1.OutcomeChanged, "the object was not Unused any more")
 	l.wantNames("old-1")
+}
+
+// TestRecoveryAsksTheConditionsOfFindingsAgain: nobody knows what the run before knew of the finding.
+func TestRecoveryAsksTheConditionsOfFindingsAgain(t *testing.T) {
+	t.Parallel()
+	l, next := cutOffRun(t, 3, http.MethodDelete, finds(v1alpha1.FindingUnused), maxCount(10), holding(`finding.confidence != "Weak"`), func(c *v1alpha1.Cleaner) {
+		selectors(c)[0].LabelFilters, selectors(c)[0].Finding.MinConfidence = nil, v1alpha1.ConfidenceWeak
+	})
+	l.configMap("naming", func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"script": "kubectl get cm old-1"} })
+	record := next.goOn(l.first().Add(time.Minute))
+	wantOutcome(t, record, "old-0", v1alpha1.OutcomeDeleted)
+	wantOutcome(t, record, "old-1", v1alpha1.OutcomeChanged, "the object did not match any more")
+	l.wantNames("naming", "old-1")
 }
 
 // TestFindingAndAnAggregatedScript go together: the script has only what was found, and all is decided twice.
