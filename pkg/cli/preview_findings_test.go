@@ -95,4 +95,9 @@ items:
 			t.Errorf("of %s it says (%d)\n%s%s", dump, got.code, got.out, got.errOut)
 		}
 	}
+	// Of an object that does not match, the manifests say as much as of the others.
+	got := call(t.Context(), t, "", nil, "preview", "-f", filepath.Join(dir, "cleaner.yaml"), "--from", filepath.Join(dir, "declared.yaml"), "--only", "ConfigMap/shop/theme")
+	if !strings.Contains(got.errOut, "note: ConfigMap shop/theme does not match") {
+		t.Errorf("it says (%d)\n%s%s", got.code, got.out, got.errOut)
+	}
 }

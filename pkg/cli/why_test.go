@@ -230,12 +230,20 @@ func TestWhyOfAnUnknownVerdict(t *testing.T) {
 func TestWhyOfWhatIsGone(t *testing.T) {
 	s := newSite(t)
 	run, outcomes := s.large()
-	var deleted *v1alpha1.ObjectOutcome
-	for _, o := range outcomes {
-		if o.Outcome == v1alpha1.OutcomeDeleted && (deleted == nil || o.Name > deleted.Name) {
-			deleted = &o
+	for _, outcome := range []v1alpha1.OutcomeResult{v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating} {
+		var deleted *v1alpha1.ObjectOutcome
+		for _, o := range outcomes {
+			if o.Outcome == outcome && (deleted == nil || o.Name > deleted.Name) {
+				deleted = &o
+			}
 		}
+		s.namesRun(run, deleted)
 	}
+}
+
+// namesRun fails unless why says that the run deleted the object.
+func (s *site) namesRun(run *v1alpha1.CleanerRun, deleted *v1alpha1.ObjectOutcome) {
+	t := s.T
 	if deleted == nil {
 		t.Fatal("the run deleted nothing")
 	}

@@ -65,6 +65,9 @@ type deletion struct {
 	Cleaner string    `json:"cleaner"`
 	At      time.Time `json:"at"`
 	Why     string    `json:"why,omitempty"`
+	// Unsure is true when the run was cut off, and the object was gone when it was resumed: somebody else may have deleted
+	// it.
+	Unsure bool `json:"unsure,omitempty"`
 	// Restore is the command that brings it back. Empty when there is no copy.
 	Restore string     `json:"restore,omitempty"`
 	Until   *time.Time `json:"until,omitempty"`

@@ -57,13 +57,16 @@ func (j *job) findRun(ctx context.Context, r *Result) {
 	}
 }
 
+// gone are the outcomes of objects that a run deleted, or that were gone when it was resumed.
+var gone = []v1alpha1.OutcomeResult{v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeFoundGone}
+
 // deletedIn is what a run says of the object, if it deleted it.
 func (j *job) deletedIn(run *v1alpha1.CleanerRun) *deletion {
 	for _, o := range run.Status.Objects {
 		gv, err := schema.ParseGroupVersion(o.APIVersion)
 		if err != nil || gv.Group != j.of.Group || o.Kind != j.of.Kind || o.Namespace != j.name.Namespace ||
 			o.Name != j.name.Name ||
-			o.Outcome != v1alpha1.OutcomeDeleted {
+			!slices.Contains(gone, o.Outcome) {
 			continue
 		}
 		found := &deletion{
@@ -71,6 +74,7 @@ func (j *job) deletedIn(run *v1alpha1.CleanerRun) *deletion {
 			Cleaner: run.Spec.Cleaner,
 			At:      run.Spec.NominalTime.Time,
 			Why:     cmp.Or(o.Message, o.Reason),
+			Unsure:  o.Outcome == v1alpha1.OutcomeFoundGone,
 		}
 		if kept := run.Status.Copies; kept != nil && kept.Dropped == "" {
 			ref := cluster.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}

@@ -18,6 +18,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // print prints the answer.
@@ -82,11 +83,16 @@ func (j *job) headline(r *Result) string {
 		what += map[bool]string{true: " (which the manifests do not hold)", false: " (which you may not read)"}[j.Dump != nil]
 	case !r.Exists && r.DeletedBy != nil:
 		d := r.DeletedBy
+		deleted := "deleted"
+		if d.Unsure {
+			deleted = "may have deleted"
+		}
 		text := fmt.Sprintf(
-			"%s is gone: run %s of Cleaner %s deleted it %s ago, on %s",
+			"%s is gone: run %s of Cleaner %s %s it %s ago, on %s",
 			what,
 			d.Run,
 			d.Cleaner,
+			deleted,
 			duration.HumanDuration(max(0, j.Now().Sub(d.At))),
 			d.At.UTC().Format(time.RFC3339),
 		)
@@ -232,6 +238,9 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		until := ""
 		if r.DeletedBy.Until != nil {
 			until = " (until " + r.DeletedBy.Until.UTC().Format(time.RFC3339) + ")"
+		}
+		if journal.WhyKindLacksCopies(j.of.GroupKind()) != "" {
+			until = ", if the run kept a copy of it" + until
 		}
 		fmt.Fprintf(j.ErrOut, "%s to restore it%s: %s\n", bold, until, terminal.OneLine(r.DeletedBy.Restore))
 	case r.DeletedBy != nil:

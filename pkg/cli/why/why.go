@@ -132,6 +132,9 @@ func (o *options) run(cmd *cobra.Command, text string) error {
 	}
 	result, err := job.answer(ctx)
 	if err != nil {
+		if ctx.Err() != nil {
+			err = job.printPartial()
+		}
 		return terminal.OrInterrupted(ctx, err)
 	}
 	if err := job.print(result); err != nil {

@@ -81,7 +81,7 @@ export interface Why extends ObjectRef {
   exists: boolean; unsure?: string; created?: string; used: boolean | null; users: User[] | null; findings: Finding[] | null; owner?: string; exempt?: string;
   searched: string[] | null; notReadable: Unread[] | null; nearest?: { name: string; user: User };
   cleaners: { name: string; action: string }[] | null; cleanersUnread?: string; selects?: boolean;
-  deletedBy?: { run: string; cleaner: string; at: string; why?: string; restore?: string; until?: string };
+  deletedBy?: { run: string; cleaner: string; at: string; why?: string; unsure?: boolean; restore?: string; until?: string };
 }
 
 export interface PreviewResult extends Counts {

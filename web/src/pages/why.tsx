@@ -98,7 +98,7 @@ export function searchedText(kinds: number): string {
 function Deleted({ of }: { of: NonNullable<Why['deletedBy']> }) {
   return (
     <p class="note warn">
-      <a href={`/cleaners/${segment(of.cleaner)}`}>{of.cleaner}</a> deleted it <Time at={of.at} />{of.why && `: ${of.why}`}.{' '}
+      <a href={`/cleaners/${segment(of.cleaner)}`}>{of.cleaner}</a> {of.unsure ? 'may have deleted it' : 'deleted it'} <Time at={of.at} />{of.why && `: ${of.why}`}.{' '}
       {of.restore ? <a href={`/runs/${segment(of.run)}/restore`}>Restore it</a> : <a href={`/runs/${segment(of.run)}`}>Look at the run</a>}
     </p>
   );
