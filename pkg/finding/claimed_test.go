@@ -46,14 +46,26 @@ PersistentVolumeClaim team/tikv Unused`,
 	},
 	"what Ceph CSI reads by names that it knows": {
 		cluster: cluster(of("v1 ConfigMap ceph/ceph-csi-config", ""), of("v1 ConfigMap ceph/ceph-csi-encryption-kms-config", ""), of("v1 ConfigMap ceph/ceph-csi-kms-config", ""),
-			of("v1 ConfigMap ceph/csi-kms-connection-details", ""), of("v1 ServiceAccount shop/ceph-csi-vault-sa", ""), of("v1 ServiceAccount shop/istio", "")),
+			of("v1 ConfigMap ceph/csi-kms-connection-details", ""), of("v1 Secret shop/ceph-csi-kms-token", "", "type: Opaque"), of("v1 ServiceAccount shop/ceph-csi-vault-sa", ""), of("v1 ServiceAccount shop/istio", "")),
 		want: `
 ConfigMap ceph/ceph-csi-config Unused weak
 ConfigMap ceph/ceph-csi-encryption-kms-config Unused weak
 ConfigMap ceph/ceph-csi-kms-config Unused weak
 ConfigMap ceph/csi-kms-connection-details Unused weak
+Secret shop/ceph-csi-kms-token Unused weak
 ServiceAccount shop/ceph-csi-vault-sa Unused weak
 ServiceAccount shop/istio Unused`,
+	},
+	"the configuration of other programs, by names that they know": {
+		cluster: cluster(of("v1 ConfigMap vmware/vsphere-csi-cluster-id", ""), of("v1 ConfigMap kruise/kruise-configuration", ""), of("v1 ConfigMap ack/ack-role-team-map", ""),
+			of("v1 ConfigMap kubecost/app-configs", ""), of("v1 ConfigMap shop/app-configs", ""), of("v1 ConfigMap shop/saved-report-configs", "")),
+		want: `
+ConfigMap ack/ack-role-team-map Unused weak
+ConfigMap kruise/kruise-configuration Unused weak
+ConfigMap kubecost/app-configs Unused weak
+ConfigMap shop/app-configs Unused
+ConfigMap shop/saved-report-configs Unused weak
+ConfigMap vmware/vsphere-csi-cluster-id Unused weak`,
 	},
 	"what a person says is unused, whatever its name is": {
 		cluster: cluster(of("example.com/v1 Widget shop/main", ""), of("v1 PersistentVolumeClaim shop/data-main-0", "labels: {kor/used: 'false'}")),

@@ -45,7 +45,7 @@ func podRows() []*row {
 			crosses:    true,
 			reads:      []schema.GroupKind{nodes},
 			look:       lookUnhealthyPod,
-			means: "a container ran out of memory within the last day; or the Pod has been pending for 10 minutes, none of its init containers runs, its priority is higher than -10, and it does not wait in the queue of another scheduler; or its Node does not exist; or no " +
+			means: "a container ran out of memory within the last day; or the Pod has been pending for 10 minutes, none of its init containers runs, its priority is higher than -10, and it waits neither for its group nor in the queue of another scheduler; or its Node does not exist; or no " +
 				"Deployment owns it, and a container crashes, cannot pull its image, or lacks its configuration",
 		},
 	}
@@ -195,6 +195,9 @@ const waitingPriority = -10
 func waits(o *object.Parts) bool {
 	for range o.At("spec", "schedulingGates").Elements() {
 		return true
+	}
+	if o.At("spec", "schedulingGroup").Type() == object.Map || o.At("spec", "workloadRef").Type() == object.Map {
+		return true // of Kubernetes 1.36 and 1.35: it waits for the other Pods of its group
 	}
 	if scheduler := o.At("spec", "schedulerName").Text(); scheduler != "" && scheduler != "default-scheduler" {
 		return true // one for batches has queues, in which a Pod may wait for hours

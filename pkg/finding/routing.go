@@ -54,6 +54,7 @@ var answers = []string{
 	"/configuration-snippet",
 	"/skipper-routes",
 	"/skipper-filter",
+	"/svc-namespace", // of APISIX: the backends are in another namespace
 }
 
 // answersItself reports whether an Ingress may be of use without a Service. For AWS, the port says that what looks like
