@@ -235,37 +235,6 @@ func (f *Findings) Managed(c stage.Candidate) string {
 	return "it is managed by " + found.Managed + " (finding.includeManaged)"
 }
 
-// Lost says why a candidate that was chosen by a finding of an earlier survey is not found so by this one. Empty when
-// it is, or was not chosen by one. A condition or script saw what the first survey said: where this one does not say the
-// same, they might say something else. A nil first says that they were asked again.
-func (f *Findings) Lost(c stage.Candidate, first *Findings) string {
-	if f == nil || f.selectors[c.Selector].Finding == nil {
-		return ""
-	}
-	asked := f.selectors[c.Selector].Finding.Type
-	switch found := f.of(c.Object, c.Selector); {
-	case found == nil:
-		return fmt.Sprintf("before it acted, the run read everything again, and then the object was not %s any more", asked)
-	case len(found.Unknown) > 0:
-		return fmt.Sprintf(
-			"before it acted, the run read everything again, and then it was not known whether it is %s: %s",
-			asked,
-			whyUnknown(found),
-		)
-	case first != nil && f.selectors[c.Selector].JudgesFinding() && !saysSame(found, first.of(c.Object, c.Selector)):
-		return fmt.Sprintf(
-			"before it acted, the run read everything again, and then the object was %s for another reason, or less surely",
-			asked,
-		)
-	}
-	return ""
-}
-
-// saysSame reports whether two surveys found an object so in the same way.
-func saysSame(a, b *finding.Finding) bool {
-	return b != nil && a.Confidence == b.Confidence && a.Reason == b.Reason
-}
-
 // NotReadable stands before the kinds that could not be read and that may use an object.
 const NotReadable = "; not readable: "
 

@@ -110,7 +110,11 @@ func TestConditionOfAFindingIsAskedTwice(t *testing.T) {
 	c := b.deletesUnused(holding(`finding.confidence != "Weak"`), func(c *v1alpha1.Cleaner) {
 		selectors(c)[0].Finding.MinConfidence = v1alpha1.ConfidenceWeak
 	})
-	b.beforeFirst(http.MethodPost, "/secrets", func() { b.configMap("naming", func(cm *corev1.ConfigMap) { cm.Labels, cm.Data = nil, map[string]string{"script": "kubectl get cm late-name"} }) })
+	b.beforeFirst(http.MethodPost, "/secrets", func() {
+		b.configMap("naming", func(cm *corev1.ConfigMap) {
+			cm.Labels, cm.Data = nil, map[string]string{"script": "kubectl get cm late-name"}
+		})
+	})
 	run := b.run(c)
 	wantOutcome(t, run, "late-name", v1alpha1.OutcomeChanged, "before it acted, the run read everything again, and then the object was Unused for another reason, or less surely")
 	wantOutcome(t, run, "unused", v1alpha1.OutcomeDeleted)
