@@ -153,7 +153,7 @@ func (c *Cleaner) HasFindings() bool {
 	)
 }
 
-// JudgesFindings reports whether conditions or scripts of the Cleaner see what was found, such as how sure it is.
+// JudgesFindings reports whether conditions or scripts of the Cleaner seem to ask what was found.
 func (c *Cleaner) JudgesFindings() bool {
 	return slices.ContainsFunc(
 		c.Spec.ResourcePolicySet.ResourceSelectors,
@@ -161,9 +161,10 @@ func (c *Cleaner) JudgesFindings() bool {
 	)
 }
 
-// JudgesFinding reports whether a condition or a script of the selector sees what was found.
+// JudgesFinding reports whether a condition or a script of the selector seems to ask what was found.
 func (s *ResourceSelector) JudgesFinding() bool {
-	return s.Finding != nil && (len(s.MatchConditions) > 0 || s.Evaluate != "")
+	asks := func(m MatchCondition) bool { return strings.Contains(m.Expression, "finding") }
+	return s.Finding != nil && (s.Evaluate != "" || slices.ContainsFunc(s.MatchConditions, asks))
 }
 
 // LongestFinding is the longest finding.forSeconds of the Cleaner's selectors.

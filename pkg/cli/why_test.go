@@ -241,6 +241,28 @@ func TestWhyOfWhatIsGone(t *testing.T) {
 	}
 }
 
+// TestWhyOfWhatWasFoundGone: a run that was cut off may have deleted it, or somebody else. Of Events and the like, a run
+// keeps no copy.
+func TestWhyOfWhatWasFoundGone(t *testing.T) {
+	s := newSite(t)
+	lost := outcomeOf(v1alpha1.OutcomeFoundGone, s.namespace, "lost", "")
+	job := outcomeOf(v1alpha1.OutcomeDeleted, s.namespace, "done", "")
+	job.APIVersion, job.Kind = "batch/v1", "Job"
+	run := s.recordOf(s.cleaner(), 0, v1alpha1.CleanerRunStatus{
+		Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonCompleted, Message: "Done.", RunCounts: v1alpha1.RunCounts{Acted: 2},
+		Copies: &v1alpha1.RunCopies{Storage: v1alpha1.StorageSecret, ExpirationTime: metav1.NewTime(nominal.Add(time.Hour))}, Objects: []v1alpha1.ObjectOutcome{lost, job},
+	})
+	for name, want := range map[string][2]string{
+		"cm/" + s.namespace + "/lost":  {" may have deleted it ", "to restore it (until "},
+		"job/" + s.namespace + "/done": {" deleted it ", "to restore it, if the run kept a copy of it (until "},
+	} {
+		got := s.call(t.Context(), nil, "why", name)
+		if got.code != codes.ExitDone || !strings.Contains(got.out, "run "+run.Name+" of Cleaner "+run.Spec.Cleaner+want[0]) || !strings.Contains(got.errOut, want[1]) {
+			t.Errorf("%s: exit %d: %s%s", name, got.code, got.out, got.errOut)
+		}
+	}
+}
+
 // namesRun fails unless why says that the run deleted the object.
 func (s *site) namesRun(run *v1alpha1.CleanerRun, deleted *v1alpha1.ObjectOutcome) {
 	t := s.T

@@ -35,7 +35,8 @@ type Decided struct {
 // Decide makes a decision.
 type Decide func(context.Context) (Decided, error)
 
-// Join makes one decision of several. It leaves alone what one of them does, and is as old as the oldest.
+// Join makes one decision of several. It leaves alone what one of them does, and is as old as the last: what must be
+// young comes last. What comes before is older by what the others take to decide.
 func Join(decides ...Decide) Decide {
 	return func(ctx context.Context) (joined Decided, err error) {
 		var all []Left
@@ -44,9 +45,7 @@ func Join(decides ...Decide) Decide {
 			if err != nil {
 				return Decided{}, err
 			}
-			if all = append(all, decided.Left); len(all) == 1 || decided.Read.Before(joined.Read) {
-				joined.Read = decided.Read
-			}
+			all, joined.Read = append(all, decided.Left), decided.Read
 		}
 		joined.Left = func(c stage.Candidate) (why string) {
 			for _, left := range all {
@@ -60,7 +59,8 @@ func Join(decides ...Decide) Decide {
 	}
 }
 
-// After makes the first decision the one that was made already, if it is young enough, and each later one anew.
+// After makes the first decision the one that was made already, if what was read for it is young enough, and each later
+// one anew.
 func After(clk clock.PassiveClock, decided Decided, decide Decide) Decide {
 	return func(ctx context.Context) (Decided, error) {
 		first := decided

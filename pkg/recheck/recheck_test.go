@@ -84,7 +84,7 @@ func TestLongScript(t *testing.T) {
 	}
 }
 
-// TestJoin: several decisions leave alone what one of them does, and are as old as the oldest.
+// TestJoin: several decisions leave alone what one of them does, and are as old as the last.
 func TestJoin(t *testing.T) {
 	boom := errors.New("boom")
 	of := func(decided Decided, err error) Decide {
@@ -97,12 +97,12 @@ func TestJoin(t *testing.T) {
 		return ""
 	}
 	early, late := time.Unix(0, 0), time.Unix(9, 0)
-	for _, decides := range [][]Decide{
-		{of(readAt(early), nil), of(Decided{leavesTake, late}, nil)},
-		{of(Decided{leavesTake, late}, nil), of(readAt(early), nil)},
+	for wantRead, decides := range map[time.Time][]Decide{
+		late:  {of(readAt(early), nil), of(Decided{leavesTake, late}, nil)},
+		early: {of(Decided{leavesTake, late}, nil), of(readAt(early), nil)},
 	} {
 		joined, err := Join(decides...)(t.Context())
-		if err != nil || !joined.Read.Equal(early) || joined.Left(keep) != "it is used by now" || joined.Left(take) != "it holds a protected object" ||
+		if err != nil || !joined.Read.Equal(wantRead) || joined.Left(keep) != "it is used by now" || joined.Left(take) != "it holds a protected object" ||
 			joined.Left(stage.Candidate{}) != "" {
 			t.Errorf("%v: %+v", err, joined)
 		}

@@ -77,7 +77,7 @@ func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault 
 		read := r.Begin.Clock.Now()
 		now := r.Judge.choose(ctx, t, all)
 		bytes = t.engine.Memory.Taken() - taken
-		if incomplete := cmp.Or(now.incomplete, all.unjudged, all.clock); incomplete != nil {
+		if incomplete := cmp.Or(now.incomplete, all.clock); incomplete != nil {
 			*scriptFault = now.scriptFault
 			return recheck.Decided{}, fmt.Errorf("reading everything a second time: %w", incomplete)
 		}
@@ -87,7 +87,10 @@ func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault 
 		}
 		first.Forget(counts, findings)
 		return recheck.Decided{Read: read, Left: func(c stage.Candidate) string {
-			if !still[c.UID] {
+			switch {
+			case all.unjudgedUIDs[c.UID]:
+				return "before it acted, the run read everything again, and then the object could not be judged"
+			case !still[c.UID]:
 				return "before it acted, the run read everything again, and then the object did not match any more"
 			}
 			return findings.Lost(c, nil) // the conditions were asked again

@@ -127,8 +127,8 @@ func (d *decision) wait(t *task) {
 	}
 }
 
-// countAll counts this run among those in which the objects matched, unless there is not enough memory for it: then all
-// of them wait.
+// countAll counts this run among those in which the objects matched. Without enough memory, it counts nothing, and the
+// error is why nothing is touched.
 func (d *decision) countAll(t *task, threshold int64) (guard.Counts, error) {
 	keys := make([]string, 0, d.matched.Len())
 	for i, verdict := range d.matched.All() {

@@ -138,8 +138,8 @@ func (s Read) readCounts(ctx context.Context, t *task, v *view) error {
 	return v.countsFault
 }
 
-// countSize is about what a count takes until the run ends: its key, its place in two maps, and its text when it is
-// written or read. In bytes.
+// countSize is about what a count takes until the run ends: its key, its place in a map and in its copy, and its text
+// when it is written or read. In bytes. The counts of earlier runs and those with this run are charged apart.
 const countSize = 300
 
 // readNamespaces reads the namespaces of what matched, for protection.

@@ -181,7 +181,7 @@ func (f *Findings) Judge(i int) func(object.Object) (selector.Finding, bool) {
 			f.asked = append(f.asked, key)
 		}
 		converted := selector.Finding{Reason: found.Reason}
-		if f.selectors[i].JudgesFinding() {
+		if spec := &f.selectors[i]; len(spec.MatchConditions) > 0 || spec.Evaluate != "" {
 			converted.Data = f.data(o, found)
 		}
 		return converted, true

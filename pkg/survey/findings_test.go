@@ -74,11 +74,44 @@ func TestFound(t *testing.T) {
 			if got := f.Lost(candidate, nil); got != test.lost {
 				t.Errorf("lost: %q, want %q", got, test.lost)
 			}
+			if got := f.Lost(candidate, f); got != test.lost {
+				t.Errorf("lost since the same survey: %q, want %q", got, test.lost)
+			}
 			other := stage.Candidate{Object: candidate.Object} // of a selector that asks for no finding
 			if _, is := f.Unknown(other); f.Judge(0) != nil || is || f.Unread(other) != nil || f.Managed(other)+f.Lost(other, nil) != "" {
 				t.Error("something is said of an object of another selector")
 			}
 		})
+	}
+}
+
+// TestLostByWhatIsSaid: where a condition or script asks what was found, it must be found in the same way again.
+func TestLostByWhatIsSaid(t *testing.T) {
+	t.Parallel()
+	asks := []v1alpha1.MatchCondition{{Expression: `finding.confidence != "Weak"`}}
+	of := func(selector v1alpha1.ResourceSelector, confidence v1alpha1.FindingConfidence, reason string) *Findings {
+		c := &v1alpha1.Cleaner{}
+		selector.Kind, selector.Finding = "Secret", &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused, MinConfidence: v1alpha1.ConfidenceWeak}
+		c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{selector}
+		found := &finding.Finding{UID: "a", Type: v1alpha1.FindingUnused, Confidence: confidence, Reason: reason}
+		return newFindings(c, slices.Values([]*finding.Finding{found}), nil, time.Unix(0, 0))
+	}
+	for name, test := range map[string]struct {
+		selector   v1alpha1.ResourceSelector
+		confidence v1alpha1.FindingConfidence
+		reason     string
+		lost       bool
+	}{
+		"the same":                   {v1alpha1.ResourceSelector{MatchConditions: asks}, v1alpha1.ConfidenceLikely, "nobody names it", false},
+		"another confidence":         {v1alpha1.ResourceSelector{MatchConditions: asks}, v1alpha1.ConfidenceWeak, "nobody names it", true},
+		"another reason":             {v1alpha1.ResourceSelector{MatchConditions: asks}, v1alpha1.ConfidenceLikely, "it is odd", true},
+		"another reason to a script": {v1alpha1.ResourceSelector{Evaluate: "x"}, v1alpha1.ConfidenceLikely, "it is odd", true},
+		"nobody asks":                {v1alpha1.ResourceSelector{MatchConditions: []v1alpha1.MatchCondition{{Expression: "true"}}}, v1alpha1.ConfidenceWeak, "it is odd", false},
+	} {
+		first, now := of(test.selector, v1alpha1.ConfidenceLikely, "nobody names it"), of(test.selector, test.confidence, test.reason)
+		if why := now.Lost(stage.Candidate{Object: object.Object{UID: "a"}}, first); (why != "") != test.lost {
+			t.Errorf("%s: %q", name, why)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func (f *Findings) Lost(c stage.Candidate, first *Findings) string {
 		)
 	case first != nil && f.selectors[c.Selector].JudgesFinding() && !saysSame(found, first.of(c.Object, c.Selector)):
 		return fmt.Sprintf(
-			"before it acted, the run read everything again, and then the object was %s for another reason, or less surely",
+			"before it acted, the run read everything again, and then the object was %s for another reason, or with another confidence",
 			asked,
 		)
 	}

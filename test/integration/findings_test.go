@@ -116,7 +116,7 @@ func TestConditionOfAFindingIsAskedTwice(t *testing.T) {
 		})
 	})
 	run := b.run(c)
-	wantOutcome(t, run, "late-name", v1alpha1.OutcomeChanged, "before it acted, the run read everything again, and then the object was Unused for another reason, or less surely")
+	wantOutcome(t, run, "late-name", v1alpha1.OutcomeChanged, "before it acted, the run read everything again, and then the object was Unused for another reason, or with another confidence")
 	wantOutcome(t, run, "unused", v1alpha1.OutcomeDeleted)
 	b.wantNames("late-name", "naming")
 }

@@ -153,9 +153,16 @@ func TestSkipOfConditions(t *testing.T) {
 // TestSkipThatWasCutOff: who goes on with the run still knows what could not be judged.
 func TestSkipThatWasCutOff(t *testing.T) {
 	t.Parallel()
+	t.Run("every object", func(t *testing.T) { skipThatWasCutOff(t) })
+	t.Run("findings", func(t *testing.T) { skipThatWasCutOff(t, finds(v1alpha1.FindingUnused), maxCount(10)) })
+}
+
+func skipThatWasCutOff(t *testing.T, edit ...func(*v1alpha1.Cleaner)) {
+	t.Helper()
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", 4)
-	l := b.follow(b.cleaner(v1alpha1.ActionDelete, failsOn(1), skips))
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete, append(edit, failsOn(1), skips)...))
 	l.startExecutor()
 	at := newBarrier(t) // never opened: this operator is no more
 	b.holdRequests(at, http.MethodDelete, "/configmaps/old-")
