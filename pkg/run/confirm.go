@@ -81,17 +81,19 @@ func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault 
 			*scriptFault = now.scriptFault
 			return recheck.Decided{}, fmt.Errorf("reading everything a second time: %w", incomplete)
 		}
-		still, findings := make(map[types.UID]bool, now.matched.Len()), all.findings
+		still, findings := make(map[types.UID]int, now.matched.Len()), all.findings
 		for _, verdict := range now.matched.All() {
-			still[verdict.UID] = true
+			still[verdict.UID] = verdict.Selector
 		}
 		first.Forget(counts, findings)
 		return recheck.Decided{Read: read, Left: func(c stage.Candidate) string {
-			switch {
+			switch by, matches := still[c.UID]; {
 			case all.unjudgedUIDs[c.UID]:
 				return "before it acted, the run read everything again, and then the object could not be judged"
-			case !still[c.UID]:
+			case !matches:
 				return "before it acted, the run read everything again, and then the object did not match any more"
+			case by != c.Selector: // which may ask for more: that the object was found for long, or is not managed
+				return "before it acted, the run read everything again, and then another selector matched the object"
 			}
 			return findings.Lost(c, nil) // the conditions were asked again
 		}}, nil

@@ -57,7 +57,7 @@ type intent struct {
 
 // intend writes down what the run is going to touch, with copies, before anything is touched.
 func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
-	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, s.Stopping) {
+	if s.isStopping(ctx) {
 		return &intent{left: true}
 	}
 	in := &intent{decision: d, counts: d.counts}
@@ -86,8 +86,14 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 	t.progress.Enter(metrics.StageRecord, len(in.victims))
 	in.ledger, in.fault = s.Journal.Intend(ctx, t.cleaner, t.record, d.view.considered,
 		slices.Concat(in.outcomes, d.view.notEvaluated), in.victims)
-	in.left = errors.Is(in.fault, journal.ErrTaken)
+	in.left = errors.Is(in.fault, journal.ErrTaken) || in.fault != nil && s.isStopping(ctx)
 	return in
+}
+
+// isStopping reports whether the operator stops: the next one goes on with the run.
+func (s Record) isStopping(ctx context.Context) bool {
+	stopped := context.Cause(ctx)
+	return stopped != nil && errors.Is(stopped, s.Stopping)
 }
 
 // mayIntend looks once more for what keeps the run from touching anything, and lets the intent say it.
@@ -146,6 +152,7 @@ func (s Record) saveCounts(ctx context.Context, t *task, in *intent) *intent {
 	}
 	saved := *in
 	saved.fault = s.Journal.SaveCounts(ctx, t.cleaner, in.counts, t.record.Name)
+	saved.left = saved.fault != nil && s.isStopping(ctx)
 	return &saved
 }
 

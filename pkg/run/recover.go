@@ -97,7 +97,10 @@ func (r *Runner) finish(ctx context.Context, t *task, rest *remainder) {
 	defer t.progress.End()
 	defer func() { t.engine.Close() }()
 	var outcomes []stage.Outcome
-	if err = r.decideAgain(running, t, left, rest, memory); err == nil {
+	if err = r.forgetUncounted(running, rest.notifies, record); err == nil {
+		err = r.decideAgain(running, t, left, rest, memory)
+	}
+	if err == nil {
 		outcomes, err = r.Act.goOn(running, t, left, rest, memory)
 	}
 	t.progress.StopShowing()
@@ -110,6 +113,19 @@ func (r *Runner) finish(ctx context.Context, t *task, rest *remainder) {
 		err = errors.Join(err, r.Record.Journal.NotTried(ctx, record))
 	}
 	log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
+}
+
+// forgetUncounted begins all counts anew if the run was cut off before it saved them: nobody knows any more what it did
+// not find, and whose series it ended. So objects wait longer than they must, and never less.
+func (r *Runner) forgetUncounted(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) error {
+	if r.Read.Counts == nil || cleaner == nil || !cleaner.KeepsCounts() {
+		return nil
+	}
+	_, counted, err := r.Read.Counts(ctx, cleaner)
+	if err == nil && counted != record.Name {
+		err = r.Record.Journal.DropCounts(ctx, cleaner)
+	}
+	return err
 }
 
 // decideAgain decides again what was decided by more than the objects: what nobody used before may be used by now. An

@@ -37,8 +37,8 @@ type Findings struct {
 	onlyKnown bool
 	// asked are those that a selector asked about, in the order in which it did: the objects that it selects by all that
 	// it says itself.
-	asked []findingKey
-	known map[findingKey]bool
+	asked []series
+	known map[series]bool
 	// bytes is about how much memory it takes.
 	bytes int
 }
@@ -88,7 +88,7 @@ func newFindings(
 ) *Findings {
 	f := &Findings{
 		selectors: cleaner.Spec.ResourcePolicySet.ResourceSelectors, counts: counts, now: now,
-		found: map[findingKey]*finding.Finding{}, known: map[findingKey]bool{},
+		found: map[findingKey]*finding.Finding{}, known: map[series]bool{},
 	}
 	f.add(all)
 	return f
@@ -155,13 +155,13 @@ func (f *Findings) narrowed(key findingKey, asked *v1alpha1.FindingSelector) *fi
 	return found
 }
 
-// isKnown reports whether it was found for one of the selectors, and is not unknown.
-func (f *Findings) isKnown(key findingKey) bool {
+// isKnown reports whether it was found for one of the selectors that count it, and is not unknown.
+func (f *Findings) isKnown(key series) bool {
 	return slices.ContainsFunc(f.selectors, func(s v1alpha1.ResourceSelector) bool {
-		if s.Finding == nil || s.Finding.Type != key.typ {
+		if s.Finding == nil || s.Finding.Type != key.typ || countedBy(s.Finding) != key.by {
 			return false
 		}
-		found := f.narrowed(key, s.Finding)
+		found := f.narrowed(key.findingKey, s.Finding)
 		return found != nil && len(found.Unknown) == 0
 	})
 }
@@ -176,27 +176,28 @@ func (f *Findings) Judge(i int) func(object.Object) (selector.Finding, bool) {
 		if found == nil {
 			return selector.Finding{}, false
 		}
-		if key := (findingKey{o.UID, found.Type}); !f.known[key] && len(found.Unknown) == 0 && f.selectors[i].KeepsSince() {
+		key := series{findingKey{o.UID, found.Type}, countedBy(f.selectors[i].Finding)}
+		if !f.known[key] && len(found.Unknown) == 0 && f.selectors[i].KeepsSince() {
 			f.known[key] = true
 			f.asked = append(f.asked, key)
 		}
 		converted := selector.Finding{Reason: found.Reason}
 		if spec := &f.selectors[i]; len(spec.MatchConditions) > 0 || spec.Evaluate != "" {
-			converted.Data = f.data(o, found)
+			converted.Data = f.data(found, key)
 		}
 		return converted, true
 	}
 }
 
 // data is what conditions and scripts see of a finding.
-func (f *Findings) data(o object.Object, found *finding.Finding) object.JSON {
+func (f *Findings) data(found *finding.Finding, counted series) object.JSON {
 	of := map[string]string{
 		"type": string(
 			found.Type,
 		),
 		"reason":     found.Reason,
 		"confidence": string(found.Confidence),
-		"since":      f.since(o.UID, found).UTC().Format(time.RFC3339),
+		"since":      f.since(found, counted).UTC().Format(time.RFC3339),
 	}
 	data, err := json.Marshal(map[string]any{"finding": of})
 	if err != nil { // maps of texts can always be written

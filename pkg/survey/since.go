@@ -4,6 +4,8 @@
 package survey
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -16,9 +18,9 @@ import (
 )
 
 // since is the first time from which on each run found an object so, or an earlier one that the API server proves.
-func (f *Findings) since(uid types.UID, found *finding.Finding) time.Time {
+func (f *Findings) since(found *finding.Finding, of series) time.Time {
 	since := f.now
-	if counted := Counted(f.counts, uid, found); !counted.IsZero() {
+	if counted := counted(f.counts, found, of); !counted.IsZero() {
 		since = counted
 	}
 	if found.IsSinceProved() && found.Since.Before(since) {
@@ -27,21 +29,50 @@ func (f *Findings) since(uid types.UID, found *finding.Finding) time.Time {
 	return since
 }
 
-// Counted is since when the counts of earlier runs have an object found so. Zero when they do not.
-func Counted(counts guard.Counts, uid types.UID, found *finding.Finding) time.Time {
-	if seconds, ok := counts[sinceKey(uid, found)]; ok {
+// Counted is since when the counts of earlier runs have an object found so as a selector asks. Zero when they do not.
+func Counted(
+	counts guard.Counts, uid types.UID, found *finding.Finding, asked *v1alpha1.FindingSelector,
+) time.Time {
+	return counted(counts, found, series{findingKey{uid, found.Type}, countedBy(asked)})
+}
+
+func counted(counts guard.Counts, found *finding.Finding, of series) time.Time {
+	if seconds, ok := counts[of.sinceKey(found)]; ok {
 		return time.Unix(seconds, 0)
 	}
 	return time.Time{}
 }
 
-// sinceKey is under which key the counts have since when an object is found so, in Unix seconds, and runsKey that of in
-// how many runs in a row.
-func sinceKey(uid types.UID, found *finding.Finding) string {
-	return guard.CountKey(object.Object{Kind: found.Kind, UID: uid}) + "__" + string(found.Type)
+// series are runs in a row in which an object was found so. Selectors that ask for less or other findings of the type
+// have their own: what one has found for long, the other may have found just now.
+type series struct {
+	findingKey
+	by string
 }
 
-func runsKey(uid types.UID, found *finding.Finding) string { return sinceKey(uid, found) + "__runs" }
+// countedBy says which findings of its type a selector asks for. Empty for those that it takes by default.
+func countedBy(asked *v1alpha1.FindingSelector) string {
+	var by []string
+	if least := asked.Least(); least != v1alpha1.ConfidenceLikely {
+		by = append(by, string(least))
+	}
+	for _, dialect := range slices.Sorted(slices.Values(asked.Dialects)) {
+		by = append(by, string(dialect))
+	}
+	return strings.Join(by, ".")
+}
+
+// sinceKey is under which key the counts have since when an object is found so, in Unix seconds, and runsKey that of in
+// how many runs in a row.
+func (s series) sinceKey(found *finding.Finding) string {
+	key := guard.CountKey(object.Object{Kind: found.Kind, UID: s.uid}) + "__" + string(found.Type)
+	if s.by != "" {
+		key += "__" + s.by
+	}
+	return key
+}
+
+func (s series) runsKey(found *finding.Finding) string { return s.sinceKey(found) + "__runs" }
 
 // Adds is how many counts Count adds.
 func (f *Findings) Adds() int {
@@ -57,7 +88,8 @@ func (f *Findings) Count(counts guard.Counts) {
 		return
 	}
 	for _, key := range f.asked {
-		since, runs := sinceKey(key.uid, f.found[key]), runsKey(key.uid, f.found[key])
+		found := f.found[key.findingKey]
+		since, runs := key.sinceKey(found), key.runsKey(found)
 		first, before := f.counts[since]
 		if !before {
 			first = f.now.Unix()
@@ -73,8 +105,9 @@ func (f *Findings) Forget(counts guard.Counts, again *Findings) {
 	}
 	for _, key := range f.asked {
 		if !again.isKnown(key) {
-			delete(counts, sinceKey(key.uid, f.found[key]))
-			delete(counts, runsKey(key.uid, f.found[key]))
+			found := f.found[key.findingKey]
+			delete(counts, key.sinceKey(found))
+			delete(counts, key.runsKey(found))
 		}
 	}
 }
@@ -86,6 +119,8 @@ func (f *Findings) Waits(counts guard.Counts, c stage.Candidate) bool {
 	if found == nil {
 		return false
 	}
-	long, runs := f.selectors[c.Selector].Finding.Waits()
-	return counts[runsKey(c.UID, found)] < runs || f.now.Sub(f.since(c.UID, found)) < long
+	asked := f.selectors[c.Selector].Finding
+	of := series{findingKey{c.UID, found.Type}, countedBy(asked)}
+	long, runs := asked.Waits()
+	return counts[of.runsKey(found)] < runs || f.now.Sub(f.since(found, of)) < long
 }

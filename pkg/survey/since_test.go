@@ -91,6 +91,33 @@ func TestSince(t *testing.T) {
 	}
 }
 
+// TestSeriesOfSelectors: what one selector has found for long, one that asks for more may have found just now.
+func TestSeriesOfSelectors(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(1_700_000_000, 0)
+	c := &v1alpha1.Cleaner{}
+	for _, asked := range []v1alpha1.FindingSelector{{}, {MinConfidence: v1alpha1.ConfidenceLikely}, {MinConfidence: v1alpha1.ConfidenceWeak}, {Dialects: []v1alpha1.MarkDialect{"KubeJanitor"}}} {
+		asked.Type, asked.ForSeconds = v1alpha1.FindingUnused, ptr.To[int64](3600)
+		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, v1alpha1.ResourceSelector{Version: "v1", Kind: "ConfigMap", Finding: &asked})
+	}
+	o := object.Object{Kind: object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}}, UID: "a"}
+	counts, f := guard.Counts(nil), (*Findings)(nil)
+	for i, confidence := range []v1alpha1.FindingConfidence{v1alpha1.ConfidenceWeak, v1alpha1.ConfidenceWeak, v1alpha1.ConfidenceWeak, v1alpha1.ConfidenceLikely} {
+		one := &finding.Finding{Kind: o.Kind, UID: o.UID, Type: v1alpha1.FindingUnused, Confidence: confidence}
+		f = newFindings(c, slices.Values([]*finding.Finding{one}), counts, start.Add(time.Duration(i)*time.Hour))
+		for n := range c.Spec.ResourcePolicySet.ResourceSelectors {
+			f.Judge(n)(o)
+		}
+		counts = guard.Counts{}
+		f.Count(counts)
+	}
+	for n, waits := range []bool{true, true, false, true} {
+		if got := f.Waits(counts, stage.Candidate{Object: o, Selector: n}); got != waits {
+			t.Errorf("by selector %d it waits: %t; the counts are %v", n, got, counts)
+		}
+	}
+}
+
 // A time of the API server's counts where it is of the whole finding, and in three runs all the same.
 func TestSinceOfTheServer(t *testing.T) {
 	t.Parallel()

@@ -291,13 +291,28 @@ func TestRecoveryLooksForFindingsAgain(t *testing.T) {
 // TestRecoveryAsksTheConditionsOfFindingsAgain: nobody knows what the run before knew of the finding.
 func TestRecoveryAsksTheConditionsOfFindingsAgain(t *testing.T) {
 	t.Parallel()
+	t.Run("one selector", func(t *testing.T) {
+		recoveryAsksTheConditions(t, "the object did not match any more", func(*v1alpha1.Cleaner) {})
+	})
+	t.Run("and one that waits", func(t *testing.T) {
+		recoveryAsksTheConditions(t, "another selector matched the object", func(c *v1alpha1.Cleaner) {
+			waiting := *selectors(c)[0].DeepCopy()
+			waiting.MatchConditions, waiting.Finding.ForSeconds = nil, ptr.To[int64](90*24*3600)
+			c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, waiting)
+		})
+	})
+}
+
+func recoveryAsksTheConditions(t *testing.T, want string, edit func(*v1alpha1.Cleaner)) {
+	t.Helper()
+	t.Parallel()
 	l, next := cutOffRun(t, 3, http.MethodDelete, finds(v1alpha1.FindingUnused), maxCount(10), holding(`finding.confidence != "Weak"`), func(c *v1alpha1.Cleaner) {
 		selectors(c)[0].LabelFilters, selectors(c)[0].Finding.MinConfidence = nil, v1alpha1.ConfidenceWeak
-	})
+	}, edit)
 	l.configMap("naming", func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"script": "kubectl get cm old-1"} })
 	record := next.goOn(l.first().Add(time.Minute))
 	wantOutcome(t, record, "old-0", v1alpha1.OutcomeDeleted)
-	wantOutcome(t, record, "old-1", v1alpha1.OutcomeChanged, "the object did not match any more")
+	wantOutcome(t, record, "old-1", v1alpha1.OutcomeChanged, want)
 	l.wantNames("naming", "old-1")
 }
 

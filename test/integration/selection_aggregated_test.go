@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -251,6 +253,66 @@ func TestStopInTheSecondDecision(t *testing.T) {
 		t.Fatalf("after %d lists there are %+v", lists, records.Items)
 	}
 	b.wantNames("unused")
+}
+
+// TestStopWhileTheIntentIsWritten: also an operator that stops while it writes down what it is going to touch, or what it
+// has counted, leaves the run to the next one.
+func TestStopWhileTheIntentIsWritten(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]struct {
+		action v1alpha1.Action
+		path   string
+	}{"copies": {v1alpha1.ActionDelete, "/secrets"}, "counts": {v1alpha1.ActionScan, "/configmaps"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.configMap("old")
+			c := b.cleaner(at.action, threshold(2))
+			if at.action == v1alpha1.ActionDelete {
+				b.run(c)
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			b.beforeFirst(http.MethodPost, at.path, func() { cancel(executor.ErrStopping) })
+			record := b.runWith(ctx, c)
+			if phase := record.Status.Phase; phase != "" && phase != v1alpha1.RunExecuting {
+				t.Errorf("the run ended: %s, %s", phase, record.Status.Message)
+			}
+			b.wantNames("old")
+		})
+	}
+}
+
+// TestCountsOfARunThatStopsBeforeItSavesThem: the next operator does not know which series it ended, and begins all anew.
+func TestCountsOfARunThatStopsBeforeItSavesThem(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("unused")
+	c := b.cleaner(v1alpha1.ActionDelete, aggregated(unusedConfigMaps), selecting(kind("", "v1", "ConfigMap", b.namespace)), threshold(2))
+	b.run(c)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	lists := 0
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/"+b.namespace+"/configmaps") {
+			if lists++; lists == 2 {
+				cancel(executor.ErrStopping)
+			}
+		}
+		return nil, nil
+	})
+	b.clock.SetTime(b.clock.Now().Add(time.Second))
+	request := run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule}
+	b.carryOut(ctx, request)
+	counts, counted, err := b.runner.Read.Counts(t.Context(), c)
+	if err != nil || len(counts) != 1 || counted == "" {
+		t.Fatalf("the first run counted %v, %q, %v", counts, counted, err)
+	}
+	record := b.carryOut(t.Context(), request)
+	wantOutcome(t, record, "unused", v1alpha1.OutcomeDeleted)
+	if counts, counted, err = b.runner.Read.Counts(t.Context(), c); err != nil || len(counts) > 0 || counted != "" {
+		t.Errorf("after the run was resumed there are %v, %q, %v", counts, counted, err)
+	}
 }
 
 // needsMuch is an aggregated script that needs more memory than a small process has, and chooses the first object.

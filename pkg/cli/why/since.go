@@ -19,8 +19,9 @@ import (
 // addSince adds since when the runs of a Cleaner found the object so, where the API server knows of no earlier time.
 // Counts that cannot be read say nothing.
 func (j *job) addSince(ctx context.Context, r *Result, cleaner *v1alpha1.Cleaner) {
+	selectors := cleaner.Spec.ResourcePolicySet.ResourceSelectors
 	keeps := func(s v1alpha1.ResourceSelector) bool { return s.KeepsSince() }
-	if len(r.Findings) == 0 || !slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, keeps) {
+	if len(r.Findings) == 0 || !slices.ContainsFunc(selectors, keeps) {
 		return
 	}
 	counts, err := j.API.Counts(ctx, j.Operator(), cleaner)
@@ -29,10 +30,15 @@ func (j *job) addSince(ctx context.Context, r *Result, cleaner *v1alpha1.Cleaner
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		since := survey.Counted(counts, f.UID, f.Of)
-		if len(f.Of.Unknown) == 0 && !since.IsZero() && (f.Since == nil || since.Before(*f.Since)) {
-			f.Since = &since
-			j.counters[f.Type] = cleaner.Name
+		for _, s := range selectors {
+			if !s.KeepsSince() || s.Finding.Type != f.Type || len(f.Of.Unknown) > 0 {
+				continue
+			}
+			since := survey.Counted(counts, f.UID, f.Of, s.Finding)
+			if !since.IsZero() && (f.Since == nil || since.Before(*f.Since)) {
+				f.Since = &since
+				j.counters[f.Type] = cleaner.Name
+			}
 		}
 	}
 }
