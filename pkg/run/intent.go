@@ -86,8 +86,14 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 	t.progress.Enter(metrics.StageRecord, len(in.victims))
 	in.ledger, in.fault = s.Journal.Intend(ctx, t.cleaner, t.record, d.view.considered,
 		slices.Concat(in.outcomes, d.view.notEvaluated), in.victims)
-	in.left = errors.Is(in.fault, journal.ErrTaken) || in.fault != nil && s.isStopping(ctx)
+	in.left = s.leaves(ctx, in.fault)
 	return in
+}
+
+// leaves reports whether a fault leaves the run to another operator: one that has taken it, or the next one after this
+// one stops.
+func (s Record) leaves(ctx context.Context, fault error) bool {
+	return errors.Is(fault, journal.ErrTaken) || fault != nil && s.isStopping(ctx)
 }
 
 // isStopping reports whether the operator stops: the next one goes on with the run.

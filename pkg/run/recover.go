@@ -96,13 +96,7 @@ func (r *Runner) finish(ctx context.Context, t *task, rest *remainder) {
 	t.progress = r.Record.startProgress(running, record, metrics.StageAct, len(left.victims))
 	defer t.progress.End()
 	defer func() { t.engine.Close() }()
-	var outcomes []stage.Outcome
-	if err = r.forgetUncounted(running, rest.notifies, record); err == nil {
-		err = r.decideAgain(running, t, left, rest, memory)
-	}
-	if err == nil {
-		outcomes, err = r.Act.goOn(running, t, left, rest, memory)
-	}
+	outcomes, err := r.dealWith(running, t, left, rest, memory)
 	t.progress.StopShowing()
 	t.progress.Enter(metrics.StageRecord, 0)
 	if err == nil {
@@ -113,6 +107,19 @@ func (r *Runner) finish(ctx context.Context, t *task, rest *remainder) {
 		err = errors.Join(err, r.Record.Journal.NotTried(ctx, record))
 	}
 	log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
+}
+
+// dealWith finds an outcome for each victim of the run. An error says that all of that is left to another attempt.
+func (r *Runner) dealWith(
+	ctx context.Context, t *task, left *leftover, rest *remainder, memory *selector.Share,
+) ([]stage.Outcome, error) {
+	if err := r.forgetUncounted(ctx, rest.notifies, t.record); err != nil {
+		return nil, err
+	}
+	if err := r.decideAgain(ctx, t, left, rest, memory); err != nil {
+		return nil, err
+	}
+	return r.Act.goOn(ctx, t, left, rest, memory)
 }
 
 // forgetUncounted begins all counts anew if the run was cut off before it saved them: nobody knows any more what it did

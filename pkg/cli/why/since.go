@@ -30,17 +30,30 @@ func (j *job) addSince(ctx context.Context, r *Result, cleaner *v1alpha1.Cleaner
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		for _, s := range selectors {
-			if !s.KeepsSince() || s.Finding.Type != f.Type || len(f.Of.Unknown) > 0 {
-				continue
-			}
-			since := survey.Counted(counts, f.UID, f.Of, s.Finding)
-			if !since.IsZero() && (f.Since == nil || since.Before(*f.Since)) {
-				f.Since = &since
-				j.counters[f.Type] = cleaner.Name
-			}
+		since := counted(selectors, counts, f)
+		if !since.IsZero() && (f.Since == nil || since.Before(*f.Since)) {
+			f.Since = &since
+			j.counters[f.Type] = cleaner.Name
 		}
 	}
+}
+
+// counted is since when one of the selectors has the object found so, by the counts: the earliest time of them. Zero
+// when none has.
+func counted(selectors []v1alpha1.ResourceSelector, counts map[string]int64, f *search.Finding) (earliest time.Time) {
+	if len(f.Of.Unknown) > 0 {
+		return earliest
+	}
+	for _, s := range selectors {
+		if !s.KeepsSince() || s.Finding.Type != f.Type {
+			continue
+		}
+		since := survey.Counted(counts, f.UID, f.Of, s.Finding)
+		if !since.IsZero() && (earliest.IsZero() || since.Before(earliest)) {
+			earliest = since
+		}
+	}
+	return earliest
 }
 
 // since says since when an object is found so. Empty when nobody knows.
