@@ -77,7 +77,7 @@ func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault 
 		read := r.Begin.Clock.Now()
 		now := r.Judge.choose(ctx, t, all)
 		bytes = t.engine.Memory.Taken() - taken
-		if incomplete := cmp.Or(now.incomplete, all.clock); incomplete != nil {
+		if incomplete := cmp.Or(now.incomplete, all.unjudgedByInputs(t.cleaner), all.clock); incomplete != nil {
 			*scriptFault = now.scriptFault
 			return recheck.Decided{}, fmt.Errorf("reading everything a second time: %w", incomplete)
 		}

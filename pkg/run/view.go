@@ -98,6 +98,15 @@ func (v *view) whyIncomplete(cleaner *v1alpha1.Cleaner) error {
 	return v.unread
 }
 
+// unjudgedByInputs says why objects could not be judged that are judged by events, metrics or logs: these are of
+// several objects.
+func (v *view) unjudgedByInputs(cleaner *v1alpha1.Cleaner) error {
+	if !cleaner.Spec.ResourcePolicySet.WantsInputs() {
+		return nil
+	}
+	return v.unjudged
+}
+
 // tooManyUnjudged says that too many objects could not be judged, of one selector or of all: they may share objects.
 func (v *view) tooManyUnjudged() error {
 	most := int64(0)
