@@ -114,9 +114,12 @@ func (s Act) actOn(ctx context.Context, t *task, in *intent, out *outcomes) {
 }
 
 // isStopping reports whether the operator stops: the next leader finishes the run.
-func (s Act) isStopping(ctx context.Context) bool {
+func (s Act) isStopping(ctx context.Context) bool { return isCause(ctx, s.Stopping) }
+
+// isCause reports whether a context was cancelled for a cause.
+func isCause(ctx context.Context, cause error) bool {
 	stopped := context.Cause(ctx)
-	return stopped != nil && errors.Is(stopped, s.Stopping)
+	return stopped != nil && errors.Is(stopped, cause)
 }
 
 // whyNotActed is the ruling on what was going to be touched, and was not.

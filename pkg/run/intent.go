@@ -57,7 +57,7 @@ type intent struct {
 
 // intend writes down what the run is going to touch, with copies, before anything is touched.
 func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
-	if s.isStopping(ctx) {
+	if isCause(ctx, s.Stopping) {
 		return &intent{left: true}
 	}
 	in := &intent{decision: d, counts: d.counts}
@@ -93,13 +93,7 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 // leaves reports whether a fault leaves the run to another operator: one that has taken it, or the next one after this
 // one stops.
 func (s Record) leaves(ctx context.Context, fault error) bool {
-	return errors.Is(fault, journal.ErrTaken) || fault != nil && s.isStopping(ctx)
-}
-
-// isStopping reports whether the operator stops: the next one goes on with the run.
-func (s Record) isStopping(ctx context.Context) bool {
-	stopped := context.Cause(ctx)
-	return stopped != nil && errors.Is(stopped, s.Stopping)
+	return errors.Is(fault, journal.ErrTaken) || fault != nil && isCause(ctx, s.Stopping)
 }
 
 // mayIntend looks once more for what keeps the run from touching anything, and lets the intent say it.
@@ -158,7 +152,7 @@ func (s Record) saveCounts(ctx context.Context, t *task, in *intent) *intent {
 	}
 	saved := *in
 	saved.fault = s.Journal.SaveCounts(ctx, t.cleaner, in.counts, t.record.Name)
-	saved.left = saved.fault != nil && s.isStopping(ctx)
+	saved.left = saved.fault != nil && isCause(ctx, s.Stopping)
 	return &saved
 }
 

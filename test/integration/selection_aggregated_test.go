@@ -229,6 +229,21 @@ func TestWhatIsNotChosenAgain(t *testing.T) {
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
 }
 
+// stopAtSecondList stops the operator when it lists the ConfigMaps of the namespace for the second time. It returns how
+// many lists there were.
+func (b *bench) stopAtSecondList(stop context.CancelCauseFunc) *int {
+	lists := new(int)
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/"+b.namespace+"/configmaps") {
+			if *lists++; *lists == 2 {
+				stop(executor.ErrStopping)
+			}
+		}
+		return nil, nil
+	})
+	return lists
+}
+
 // TestStopInTheSecondDecision: an operator that stops leaves the run to the next one, as at any other time.
 func TestStopInTheSecondDecision(t *testing.T) {
 	t.Parallel()
@@ -237,20 +252,12 @@ func TestStopInTheSecondDecision(t *testing.T) {
 	c := b.cleaner(v1alpha1.ActionDelete, aggregated(unusedConfigMaps), selecting(kind("", "v1", "ConfigMap", b.namespace)))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	lists := 0
-	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/"+b.namespace+"/configmaps") {
-			if lists++; lists == 2 {
-				cancel(executor.ErrStopping)
-			}
-		}
-		return nil, nil
-	})
+	lists := b.stopAtSecondList(cancel)
 	b.runWith(ctx, c)
 	var records v1alpha1.CleanerRunList
 	must(t, b.user.List(t.Context(), &records, client.MatchingLabels{v1alpha1.CleanerLabel: string(c.UID)}))
-	if len(records.Items) != 1 || records.Items[0].Status.Phase != v1alpha1.RunExecuting || lists != 2 {
-		t.Fatalf("after %d lists there are %+v", lists, records.Items)
+	if len(records.Items) != 1 || records.Items[0].Status.Phase != v1alpha1.RunExecuting || *lists != 2 {
+		t.Fatalf("after %d lists there are %+v", *lists, records.Items)
 	}
 	b.wantNames("unused")
 }
@@ -292,15 +299,7 @@ func TestCountsOfARunThatStopsBeforeItSavesThem(t *testing.T) {
 	b.run(c)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	lists := 0
-	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/"+b.namespace+"/configmaps") {
-			if lists++; lists == 2 {
-				cancel(executor.ErrStopping)
-			}
-		}
-		return nil, nil
-	})
+	b.stopAtSecondList(cancel)
 	b.clock.SetTime(b.clock.Now().Add(time.Second))
 	request := run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule}
 	b.carryOut(ctx, request)
