@@ -5,6 +5,7 @@ package survey
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
@@ -36,7 +37,12 @@ func (f *Findings) Lost(c stage.Candidate, first *Findings) string {
 	return ""
 }
 
-// saysSame reports whether two surveys found an object so in the same way.
+// saysSame reports whether two surveys found an object so in the same way. Of how many kinds none names it does not
+// matter: that changes whenever somebody installs a kind.
 func saysSame(a, b *finding.Finding) bool {
-	return b != nil && a.Confidence == b.Confidence && a.Reason == b.Reason
+	return b != nil && a.Confidence == b.Confidence && withoutKinds(a) == withoutKinds(b)
+}
+
+func withoutKinds(found *finding.Finding) string {
+	return strings.Replace(found.Reason, fmt.Sprintf("of %d kinds", found.Searched), "of the kinds", 1)
 }

@@ -58,6 +58,8 @@ type barrier struct {
 	arrived chan struct{}
 	opened  chan struct{}
 	open    func()
+	// instead, if any, is shown when nobody comes.
+	instead func() any
 }
 
 func newBarrier(t *testing.T) *barrier {
@@ -84,6 +86,9 @@ func (b *barrier) await(n int) {
 		select {
 		case <-b.arrived:
 		case <-time.After(patience):
+			if b.instead != nil {
+				b.t.Logf("instead: %+v", b.instead())
+			}
 			b.t.Fatal("nobody came to the barrier")
 		}
 	}

@@ -35,6 +35,7 @@ func cutOffRun(t *testing.T, n int, method string, edit ...func(*v1alpha1.Cleane
 	l.startExecutor()
 	at := newBarrier(t) // never opened: this operator is no more
 	b.holdRequests(at, method, "/configmaps/old-")
+	at.instead = func() any { return l.records() }
 	l.at(l.first())
 	at.await(min(n, inHand))
 	next = l.successor()
