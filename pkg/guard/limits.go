@@ -6,6 +6,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -26,6 +27,20 @@ func (c Counts) Seen(matched []string, threshold int64) Counts {
 		next[key] = min(c[key]+1, threshold)
 	}
 	return next
+}
+
+// Without are the counts without those of some keys.
+func (c Counts) Without(keys map[string]bool) Counts {
+	left := maps.Clone(c)
+	maps.DeleteFunc(left, func(key string, _ int64) bool { return keys[key] })
+	return left
+}
+
+// Still are the counts of what others count too, as they are here. all is true when that is all of them.
+func (c Counts) Still(others Counts) (left Counts, all bool) {
+	left = maps.Clone(c)
+	maps.DeleteFunc(left, func(key string, _ int64) bool { _, is := others[key]; return !is })
+	return left, len(left) == len(c)
 }
 
 // LimitError says that a run would touch more than it may. Users match on its text.

@@ -46,6 +46,8 @@ func (s Act) act(ctx context.Context, t *task, in *intent) *outcomes {
 		incomplete: in.incomplete,
 		left:       in.left,
 		ledger:     in.ledger,
+		counts:     in.counts,
+		ended:      in.ended,
 	}
 	switch {
 	case out.left:

@@ -6,6 +6,7 @@ package run
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -21,6 +22,8 @@ type choice struct {
 	// matched are the objects that are meant, and cascade what must stay and would be deleted together with them.
 	matched *stage.Verdicts
 	cascade *guard.Cascade
+	// cascadeRead is when the reading ended that the cascade was made from.
+	cascadeRead time.Time
 	// incomplete says why the view is not complete: then nothing is touched.
 	incomplete error
 	// scriptFault says why the aggregated script did not choose.

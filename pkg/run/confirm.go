@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
+	"iter"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -26,20 +26,17 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 		return in
 	}
 	confirmed := *in
-	confirmed.counts = maps.Clone(in.counts)
+	confirmed.ended = endedOf(t.cleaner)
 	var scriptFault error
 	decides, atOnce := r.decidesAgain(t, &confirmed, &scriptFault)
 	if len(decides) == 0 {
 		return in
 	}
 	decide := recheck.Join(decides...)
-	var decided recheck.Decided
-	var err error
-	if atOnce {
-		decided, err = decide(ctx)
-	} else { // it was read just now
-		decided = takenAlong(in.decision.cascade, t.record.Status.JudgedTime.Time)
+	if !atOnce { // the decision was made from this reading, which may be young still
+		decide = recheck.After(r.Begin.Clock, takenAlong(in.decision.cascade, in.decision.cascadeRead), decide)
 	}
+	decided, err := decide(ctx)
 	if confirmed.left = r.Act.isStopping(ctx); confirmed.left {
 		return &confirmed
 	}
@@ -60,15 +57,18 @@ func (r *Runner) decidesAgain(t *task, in *intent, scriptFault *error) (decides 
 	}
 	switch atOnce = needsConfirming(t, in); {
 	case atOnce && t.engine.Aggregate() != nil:
-		decides = append(decides, r.chooseAgain(&again, in.decision.view, in.counts, scriptFault))
+		decides = append(decides, r.chooseAgain(&again, in.decision.view, in.decision.candidates(), in.ended, scriptFault))
 	case atOnce:
-		decides = append(decides, r.Read.findAgain(&again, t.engine.Memory, in.decision.view.findings, in.counts))
+		decides = append(decides, r.Read.findAgain(
+			&again, t.engine.Memory, in.decision.view.findings, in.decision.candidates(), in.ended))
 	}
 	return decides, atOnce
 }
 
-// chooseAgain reads the whole view again, and chooses from it. counts, if any, lose what was not found again.
-func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault *error) recheck.Decide {
+// chooseAgain reads the whole view again, and chooses from it. ended are the counts of the candidates that this ends.
+func (r *Runner) chooseAgain(
+	t *task, v *view, of iter.Seq[stage.Candidate], ended *ended, scriptFault *error,
+) recheck.Decide {
 	first, bytes := v.findings, v.bytes
 	return func(ctx context.Context) (recheck.Decided, error) {
 		t.engine.Renew(bytes) // only what was chosen is kept of the reading before
@@ -85,8 +85,7 @@ func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault 
 		for _, verdict := range now.matched.All() {
 			still[verdict.UID] = verdict.Selector
 		}
-		first.Forget(counts, findings)
-		return recheck.Decided{Read: read, Left: func(c stage.Candidate) string {
+		left := func(c stage.Candidate) string {
 			switch by, matches := still[c.UID]; {
 			case all.unjudgedUIDs[c.UID]:
 				return "before it acted, the run read everything again, and then the object could not be judged"
@@ -96,13 +95,15 @@ func (r *Runner) chooseAgain(t *task, v *view, counts guard.Counts, scriptFault 
 				return "before it acted, the run read everything again, and then another selector matched the object"
 			}
 			return findings.Lost(c, nil) // the conditions were asked again
-		}}, nil
+		}
+		ended.note(of, left, first, findings)
+		return recheck.Decided{Left: left, Read: read}, nil
 	}
 }
 
-// findAgain reads again what the findings need. counts, if any, lose what was not found again.
+// findAgain reads again what the findings need. ended are the counts of the candidates that this ends.
 func (s Read) findAgain(
-	t *task, memory *selector.Share, first *survey.Findings, counts guard.Counts,
+	t *task, memory *selector.Share, first *survey.Findings, of iter.Seq[stage.Candidate], ended *ended,
 ) recheck.Decide {
 	taken := int64(0)
 	return func(ctx context.Context) (recheck.Decided, error) {
@@ -111,8 +112,8 @@ func (s Read) findAgain(
 		if err != nil {
 			return recheck.Decided{}, fmt.Errorf("reading everything a second time: %w", err)
 		}
-		first.Forget(counts, now)
 		left := func(c stage.Candidate) string { return now.Lost(c, first) }
+		ended.note(of, left, first, now)
 		return recheck.Decided{Left: left, Read: s.Clock.Now()}, nil
 	}
 }
@@ -142,7 +143,7 @@ func needsConfirming(t *task, in *intent) bool {
 	for i, verdict := range d.matched.All() {
 		acts := d.acts(i, verdict)
 		byFinding := t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[verdict.Selector].Finding != nil
-		if acts && byFinding || aggregated && (acts || d.rulings[i] == waits && in.counts != nil) {
+		if acts && byFinding || aggregated && (acts || d.rulings[i] == waits && d.counts != nil) {
 			return true
 		}
 	}

@@ -22,7 +22,7 @@ type decision struct {
 	changes map[int]change
 	// waiting is how many objects match, but not yet in enough consecutive runs.
 	waiting int
-	// counts are what to save for the occurrence threshold. Nil when there is nothing to save.
+	// counts are what to save of in how many runs each object has matched. Nil when there is nothing to save.
 	counts guard.Counts
 	// limit says which limit is exceeded: then nothing is touched.
 	limit error
@@ -57,6 +57,17 @@ type change struct {
 func (d *decision) acts(i int, verdict stage.Verdict) bool {
 	r := d.rulings[i]
 	return verdict.Act && (r == nil || !r.noMatch && r.result == "")
+}
+
+// candidates are the objects that match.
+func (d *decision) candidates() iter.Seq[stage.Candidate] {
+	return func(yield func(stage.Candidate) bool) {
+		for _, verdict := range d.matched.All() {
+			if !yield(verdict.Candidate) {
+				return
+			}
+		}
+	}
 }
 
 // rule decides on the objects that are still to be acted on. A nil ruling leaves it at that.

@@ -6,7 +6,6 @@ package run
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"k8s.io/klog/v2"
@@ -42,8 +41,10 @@ type intent struct {
 	plan []v1alpha1.ObjectOutcome
 	// ledger has the victims, and what becomes of them. Nil when there are none.
 	ledger *journal.Ledger
-	// counts are what to save for the occurrence threshold. Nil when there is nothing to save.
+	// counts are what was saved of in how many runs each object has matched. Nil before that, or when nothing was.
 	counts guard.Counts
+	// ended are the counts that ended since the decision.
+	ended *ended
 	// fault says why the intent could not be written, and incomplete why it could not be decided a second time: then
 	// nothing is touched.
 	fault, incomplete error
@@ -60,7 +61,11 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 	if isCause(ctx, s.Stopping) {
 		return &intent{left: true}
 	}
-	in := &intent{decision: d, counts: d.counts}
+	in := &intent{decision: d}
+	in.fault = s.saveEnded(ctx, t, d)
+	if in.left = in.fault != nil && isCause(ctx, s.Stopping); in.left {
+		return in
+	}
 	if !t.acts() {
 		in.outcomes = found(ctx, t, d)
 		return in
@@ -80,7 +85,8 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 		in.draft(t)
 		return in
 	}
-	if len(in.victims) == 0 || context.Cause(ctx) != nil || !s.mayIntend(ctx, t, in) {
+	if len(in.victims) == 0 || in.fault != nil || context.Cause(ctx) != nil || !s.mayIntend(ctx, t, in) {
+		in.left = in.left || isCause(ctx, s.Stopping)
 		return in
 	}
 	t.progress.Enter(metrics.StageRecord, len(in.victims))
@@ -134,26 +140,7 @@ func (in intent) without(left recheck.Left) *intent {
 			o.Result, o.Detail = v1alpha1.OutcomeChanged, why
 		}
 	}
-	if in.counts != nil {
-		in.counts = maps.Clone(in.counts)
-		for _, verdict := range in.decision.matched.All() {
-			if left(verdict.Candidate) != "" {
-				delete(in.counts, guard.CountKey(verdict.Object))
-			}
-		}
-	}
 	return &in
-}
-
-// saveCounts saves in how many runs each object has matched. Without that, nothing is touched.
-func (s Record) saveCounts(ctx context.Context, t *task, in *intent) *intent {
-	if in.counts == nil || in.left || in.fault != nil || in.incomplete != nil {
-		return in
-	}
-	saved := *in
-	saved.fault = s.Journal.SaveCounts(ctx, t.cleaner, in.counts, t.record.Name)
-	saved.left = saved.fault != nil && isCause(ctx, s.Stopping)
-	return &saved
 }
 
 // maxListed is of how many matches of a Scan the outcomes are made at once. It is more than a CleanerRun has room for.

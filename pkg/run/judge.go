@@ -10,7 +10,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -99,50 +98,6 @@ func (d *decision) leaveOutUnknown() {
 			d.rulings[i] = &ruling{result: v1alpha1.OutcomeUnknown, detail: why}
 		}
 	}
-}
-
-// wait leaves out the objects that have not matched in enough consecutive runs, or have not been found so for long
-// enough. An incomplete view counts nothing, and counts that could not be read let everything wait.
-func (d *decision) wait(t *task) {
-	threshold := int64(ptr.Deref(t.cleaner.Spec.OccurrenceThreshold, 1))
-	if t.preview || !t.cleaner.KeepsCounts() {
-		return
-	}
-	counts := d.view.counts
-	if d.view.counted != t.record.Name { // else this run was counted before it was cut off
-		counts, d.incomplete = d.countAll(t, threshold)
-		if d.incomplete == nil {
-			d.counts = counts
-		}
-	}
-	for i, verdict := range d.matched.All() {
-		if d.rulings[i] != nil {
-			continue
-		}
-		seldom := threshold > 1 && counts[guard.CountKey(verdict.Object)] < threshold
-		if d.view.countsFault != nil || seldom || d.view.findings.Waits(counts, verdict.Candidate) {
-			d.rulings[i] = waits
-			d.waiting++
-		}
-	}
-}
-
-// countAll counts this run among those in which the objects matched. Without enough memory, it counts nothing, and the
-// error is why nothing is touched.
-func (d *decision) countAll(t *task, threshold int64) (guard.Counts, error) {
-	keys := make([]string, 0, d.matched.Len())
-	for i, verdict := range d.matched.All() {
-		if d.rulings[i] == nil && threshold > 1 {
-			keys = append(keys, guard.CountKey(verdict.Object))
-		}
-	}
-	n := len(keys) + d.view.findings.Adds()
-	if err := t.engine.Memory.Take(countSize * n); err != nil {
-		return nil, errors.Join(d.incomplete, fmt.Errorf("not enough memory for the counts of %d objects: %w", n, err))
-	}
-	counts := d.view.counts.Seen(keys, threshold)
-	d.view.findings.Count(counts)
-	return counts, d.incomplete
 }
 
 // judgeClock touches nothing by a wrong clock. A Scan goes on, but does not count as a run in which the objects

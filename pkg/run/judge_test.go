@@ -367,7 +367,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestWhatIsCounted: an incomplete view, a wrong clock and a run that was counted leave the counts as they were.
+// TestWhatIsCounted: an incomplete view and a wrong clock leave the counts as they were. A run that was counted already ends
+// the counts of what it does not find again.
 func TestWhatIsCounted(t *testing.T) {
 	boom := errors.New("boom")
 	for name, c := range map[string]struct {
@@ -377,7 +378,7 @@ func TestWhatIsCounted(t *testing.T) {
 		"a complete view":    {func(*view) {}, guard.Counts{"ConfigMap__a": 1, "ConfigMap__b": 2, "ConfigMap__c": 1}},
 		"an incomplete view": {func(v *view) { v.unread = boom }, nil},
 		"a wrong clock":      {func(v *view) { v.clock = boom }, nil},
-		"counted already":    {func(v *view) { v.counted = "now" }, nil},
+		"counted already":    {func(v *view) { v.counted = "now" }, guard.Counts{"ConfigMap__b": 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &situation{t: t, action: v1alpha1.ActionScan, spec: v1alpha1.CleanerSpec{OccurrenceThreshold: ptr.To[int32](2)}}

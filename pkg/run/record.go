@@ -6,6 +6,7 @@ package run
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -128,8 +129,21 @@ type leftover struct {
 	ledger  *journal.Ledger
 	victims []journal.Victim
 	known   map[int]journal.SavedOutcome
-	// decides decide once more on what was decided by more than the victims themselves.
+	// decides decide once more on what was decided by more than the victims themselves, and ended are the counts that
+	// they end.
 	decides []recheck.Decide
+	ended   *ended
+}
+
+// candidates are the victims.
+func (l *leftover) candidates() iter.Seq[stage.Candidate] {
+	return func(yield func(stage.Candidate) bool) {
+		for i := range l.victims {
+			if !yield(l.victims[i].Candidate) {
+				return
+			}
+		}
+	}
 }
 
 // outcome is what is known to have become of the i-th victim.

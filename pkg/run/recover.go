@@ -100,6 +100,7 @@ func (r *Runner) finish(ctx context.Context, t *task, rest *remainder) {
 	t.progress.StopShowing()
 	t.progress.Enter(metrics.StageRecord, 0)
 	if err == nil {
+		r.forgetLost(ctx, rest.notifies, left, memory)
 		r.settle(ctx, t, rest, left.ledger, outcomes)
 		return
 	}
@@ -113,26 +114,10 @@ func (r *Runner) finish(ctx context.Context, t *task, rest *remainder) {
 func (r *Runner) dealWith(
 	ctx context.Context, t *task, left *leftover, rest *remainder, memory *selector.Share,
 ) ([]stage.Outcome, error) {
-	if err := r.forgetUncounted(ctx, rest.notifies, t.record); err != nil {
-		return nil, err
-	}
 	if err := r.decideAgain(ctx, t, left, rest, memory); err != nil {
 		return nil, err
 	}
 	return r.Act.goOn(ctx, t, left, rest, memory)
-}
-
-// forgetUncounted begins all counts anew if the run was cut off before it saved them: nobody knows any more what it did
-// not find, and whose series it ended. So objects wait longer than they must, and never less.
-func (r *Runner) forgetUncounted(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) error {
-	if r.Read.Counts == nil || cleaner == nil || !cleaner.KeepsCounts() {
-		return nil
-	}
-	_, counted, err := r.Read.Counts(ctx, cleaner)
-	if err == nil && counted != record.Name {
-		err = r.Record.Journal.DropCounts(ctx, cleaner)
-	}
-	return err
 }
 
 // decideAgain decides again what was decided by more than the objects: what nobody used before may be used by now. An
@@ -143,15 +128,16 @@ func (r *Runner) decideAgain(
 	if rest.isClosed() {
 		return nil
 	}
+	left.ended = endedOf(t.cleaner)
 	var decide recheck.Decide
 	switch set := &t.cleaner.Spec.ResourcePolicySet; {
 	case set.AggregatedSelection != "" || set.WantsInputs() || t.cleaner.JudgesFindings():
 		t.engine, err = r.Check.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})
 		again := *t
 		again.progress = nil
-		decide = r.chooseAgain(&again, &view{}, nil, new(error))
+		decide = r.chooseAgain(&again, &view{}, left.candidates(), left.ended, new(error))
 	case t.cleaner.HasFindings():
-		decide = r.Read.findAgain(t, memory, nil, nil)
+		decide = r.Read.findAgain(t, memory, nil, left.candidates(), left.ended)
 	default:
 		return nil
 	}

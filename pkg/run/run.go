@@ -125,6 +125,7 @@ func (r *Runner) carryOut(ctx context.Context, b *begun, t *task) {
 	intent := r.Record.intend(running, t, decision)
 	confirmed := r.Record.saveCounts(running, t, r.confirm(running, t, intent))
 	outcomes := r.Act.act(running, t, confirmed)
+	r.Record.saveLost(ctx, t, outcomes)
 	if outcomes.left {
 		return // another operator goes on with the run
 	}
@@ -139,6 +140,7 @@ func (r *Runner) decide(ctx context.Context, t *task) *decision {
 	chosen := r.Judge.choose(ctx, t, r.Read.read(ctx, t))
 	if chosen.incomplete == nil {
 		chosen.cascade, chosen.incomplete = r.Read.readCascade(ctx, t, chosen)
+		chosen.cascadeRead = r.Read.Clock.Now()
 	}
 	t.progress.Enter(metrics.StageJudge, 0)
 	return r.Judge.judge(ctx, t, chosen)

@@ -155,14 +155,14 @@ func (f *Findings) narrowed(key findingKey, asked *v1alpha1.FindingSelector) *fi
 	return found
 }
 
-// isKnown reports whether it was found for one of the selectors that count it, and is not unknown.
+// isKnown reports whether it was found for one of the selectors that count it, as surely as that asks.
 func (f *Findings) isKnown(key series) bool {
 	return slices.ContainsFunc(f.selectors, func(s v1alpha1.ResourceSelector) bool {
 		if s.Finding == nil || s.Finding.Type != key.typ || countedBy(s.Finding) != key.by {
 			return false
 		}
 		found := f.narrowed(key.findingKey, s.Finding)
-		return found != nil && len(found.Unknown) == 0
+		return found != nil && len(found.Unknown) == 0 && found.Confidence.IsAtLeast(s.Finding.Least())
 	})
 }
 

@@ -171,9 +171,9 @@ func TestDialects(t *testing.T) {
 		}
 		counts := map[string]int64{}
 		f.Count(counts)
-		f.Forget(counts, newFindings(c, slices.Values(all), nil, time.Unix(100, 0)))
-		if counted := len(counts) > 0; counted != (found && !unknown) {
-			t.Errorf("%s: %d counts", name, len(counts))
+		ended := f.Ended(newFindings(c, slices.Values(all), nil, time.Unix(100, 0)))
+		if counted := len(counts) > 0; counted != (found && !unknown) || len(ended) > 0 {
+			t.Errorf("%s: %d counts, and of what is as it was, these ended: %v", name, len(counts), ended)
 		}
 		f.onlyKnown = true
 		if _, found := f.Judge(0)(o); found != (test.found && !test.unknown) {

@@ -37,7 +37,7 @@ func Counted(
 }
 
 func counted(counts guard.Counts, found *finding.Finding, of series) time.Time {
-	if seconds, ok := counts[of.sinceKey(found)]; ok {
+	if seconds, ok := counts[of.sinceKey(found.Kind)]; ok {
 		return time.Unix(seconds, 0)
 	}
 	return time.Time{}
@@ -64,15 +64,18 @@ func countedBy(asked *v1alpha1.FindingSelector) string {
 
 // sinceKey is under which key the counts have since when an object is found so, in Unix seconds, and runsKey that of in
 // how many runs in a row.
-func (s series) sinceKey(found *finding.Finding) string {
-	key := guard.CountKey(object.Object{Kind: found.Kind, UID: s.uid}) + "__" + string(found.Type)
+func (s series) sinceKey(kind object.Kind) string {
+	key := guard.CountKey(object.Object{Kind: kind, UID: s.uid}) + "__" + string(s.typ)
 	if s.by != "" {
 		key += "__" + s.by
 	}
 	return key
 }
 
-func (s series) runsKey(found *finding.Finding) string { return s.sinceKey(found) + "__runs" }
+func (s series) runsKey(kind object.Kind) string { return s.sinceKey(kind) + "__runs" }
+
+// keys are those of the series in the counts.
+func (s series) keys(kind object.Kind) []string { return []string{s.sinceKey(kind), s.runsKey(kind)} }
 
 // Adds is how many counts Count adds.
 func (f *Findings) Adds() int {
@@ -89,7 +92,7 @@ func (f *Findings) Count(counts guard.Counts) {
 	}
 	for _, key := range f.asked {
 		found := f.found[key.findingKey]
-		since, runs := key.sinceKey(found), key.runsKey(found)
+		since, runs := key.sinceKey(found.Kind), key.runsKey(found.Kind)
 		first, before := f.counts[since]
 		if !before {
 			first = f.now.Unix()
@@ -98,18 +101,29 @@ func (f *Findings) Count(counts guard.Counts) {
 	}
 }
 
-// Forget takes from the counts what a second survey did not find again.
-func (f *Findings) Forget(counts guard.Counts, again *Findings) {
-	if f == nil || counts == nil {
-		return
+// Ended are the keys of the counts of what a second survey did not find again.
+func (f *Findings) Ended(again *Findings) (keys []string) {
+	if f == nil {
+		return nil
 	}
 	for _, key := range f.asked {
 		if !again.isKnown(key) {
-			found := f.found[key.findingKey]
-			delete(counts, key.sinceKey(found))
-			delete(counts, key.runsKey(found))
+			keys = append(keys, key.keys(f.found[key.findingKey].Kind)...)
 		}
 	}
+	return keys
+}
+
+// EndedOf are the keys of the counts of a candidate that this survey does not find as its selector asks.
+func (f *Findings) EndedOf(c stage.Candidate) []string {
+	if f == nil || f.selectors[c.Selector].Finding == nil {
+		return nil
+	}
+	asked := f.selectors[c.Selector].Finding
+	if key := (series{findingKey{c.UID, asked.Type}, countedBy(asked)}); !f.isKnown(key) {
+		return key.keys(c.Kind)
+	}
+	return nil
 }
 
 // Waits reports whether a candidate has not been found so for as long as its selector asks, by the counts with this
@@ -122,5 +136,5 @@ func (f *Findings) Waits(counts guard.Counts, c stage.Candidate) bool {
 	asked := f.selectors[c.Selector].Finding
 	of := series{findingKey{c.UID, found.Type}, countedBy(asked)}
 	long, runs := asked.Waits()
-	return counts[of.runsKey(found)] < runs || f.now.Sub(f.since(found, of)) < long
+	return counts[of.runsKey(found.Kind)] < runs || f.now.Sub(f.since(found, of)) < long
 }

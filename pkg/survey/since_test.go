@@ -184,8 +184,44 @@ func TestEachOfManyAlikeIsCounted(t *testing.T) {
 	if len(counts) != 6 { // since when, and how often, of a, b and c
 		t.Errorf("counts: %v", counts)
 	}
-	f.Forget(counts, newFindings(c, slices.Values(all[1:]), nil, time.Unix(200, 0)))
-	if len(counts) != 4 {
-		t.Errorf("after a was not found again: %v", counts)
+	weaker := *all[1]
+	weaker.Confidence = v1alpha1.ConfidenceWeak
+	again := newFindings(c, slices.Values([]*finding.Finding{&weaker, all[2], all[3]}), nil, time.Unix(200, 0))
+	ended := map[string]bool{}
+	for _, key := range f.Ended(again) {
+		ended[key] = true
+	}
+	if left := counts.Without(ended); len(left) != 2 { // of c
+		t.Errorf("after a was not found again, and b less surely: %v", left)
+	}
+	for _, uid := range []types.UID{"a", "b", "c"} {
+		if ended := again.EndedOf(stage.Candidate{Object: object.Object{UID: uid}}); len(ended) > 0 != (uid != "c") {
+			t.Errorf("of %s alone, these ended: %v", uid, ended)
+		}
+	}
+}
+
+// TestFoundAsBefore: to a condition on a finding, only how many kinds were searched makes no difference.
+func TestFoundAsBefore(t *testing.T) {
+	t.Parallel()
+	first := &finding.Finding{Confidence: v1alpha1.ConfidenceWeak, Searched: 27, Reason: "none of 27 kinds names it, but 27 Pods read all"}
+	for name, test := range map[string]struct {
+		edit func(*finding.Finding)
+		want bool
+	}{
+		"the same":       {func(*finding.Finding) {}, true},
+		"one more kind":  {func(f *finding.Finding) { f.Searched, f.Reason = 28, "none of 28 kinds names it, but 27 Pods read all" }, true},
+		"one more Pod":   {func(f *finding.Finding) { f.Reason = "none of 27 kinds names it, but 28 Pods read all" }, false},
+		"another reason": {func(f *finding.Finding) { f.Reason = "none of 27 kinds names it" }, false},
+		"more sure":      {func(f *finding.Finding) { f.Confidence = v1alpha1.ConfidenceLikely }, false},
+	} {
+		again := *first
+		test.edit(&again)
+		if got := saysSame(&again, first); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if saysSame(first, nil) {
+		t.Error("what was not found before is found as before")
 	}
 }

@@ -269,6 +269,22 @@ func TestOwnerOfWhatIsProtectedMeanwhileStays(t *testing.T) {
 	}
 }
 
+// To copy what is deleted can take long, too: what is protected is as old as its reading.
+func TestOwnerOfWhatIsProtectedDuringTheCopiesStays(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	owner := b.deployment("old", false)
+	b.beforeFirst(http.MethodPost, "/secrets", func() {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "old-1-a"}}
+		must(t, b.user.Patch(t.Context(), pod, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"cleaner/protect":"true"}}}`))))
+		b.clock.SetTime(b.clock.Now().Add(2 * time.Minute))
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("apps", "v1", "Deployment", b.namespace))))
+	wantOutcome(t, run, "old", v1alpha1.OutcomeChanged, wouldGo)
+	must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(owner), owner))
+}
+
 // A custom resource without a namespace may own objects anywhere. It stays if one is in a namespace that is protected, or is one.
 func TestOwnerOfWhatIsInAProtectedNamespaceStays(t *testing.T) {
 	must(t, installWidgets())

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +17,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
-	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -287,30 +285,6 @@ func TestStopWhileTheIntentIsWritten(t *testing.T) {
 			}
 			b.wantNames("old")
 		})
-	}
-}
-
-// TestCountsOfARunThatStopsBeforeItSavesThem: the next operator does not know which series it ended, and begins all anew.
-func TestCountsOfARunThatStopsBeforeItSavesThem(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.configMap("unused")
-	c := b.cleaner(v1alpha1.ActionDelete, aggregated(unusedConfigMaps), selecting(kind("", "v1", "ConfigMap", b.namespace)), threshold(2))
-	b.run(c)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	b.stopAtSecondList(cancel)
-	b.clock.SetTime(b.clock.Now().Add(time.Second))
-	request := run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule}
-	b.carryOut(ctx, request)
-	counts, counted, err := b.runner.Read.Counts(t.Context(), c)
-	if err != nil || len(counts) != 1 || counted == "" {
-		t.Fatalf("the first run counted %v, %q, %v", counts, counted, err)
-	}
-	record := b.carryOut(t.Context(), request)
-	wantOutcome(t, record, "unused", v1alpha1.OutcomeDeleted)
-	if counts, counted, err = b.runner.Read.Counts(t.Context(), c); err != nil || len(counts) > 0 || counted != "" {
-		t.Errorf("after the run was resumed there are %v, %q, %v", counts, counted, err)
 	}
 }
 
