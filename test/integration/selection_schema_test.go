@@ -63,7 +63,6 @@ func (b *bench) awaitValid(c *v1alpha1.Cleaner, want string) {
 
 // Of a field that a kind does not have any more, !has(...) is true of every object: a run asks for the schema again.
 func TestSchemaThatChangesUnderACondition(t *testing.T) {
-	t.Parallel()
 	for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform, v1alpha1.ActionScan} {
 		t.Run(string(action), func(t *testing.T) {
 			t.Parallel()
@@ -130,7 +129,6 @@ func (g *gadgets) serves(name, field string, with bool) {
 // While a run reads, the definition loses the field that its condition asks for, and may get it back: what is read
 // meanwhile does not show it. The schema that the API server publishes does not show the change yet.
 func TestSchemaThatChangesWhileARunReads(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		before, back bool
 		options      []func(*v1alpha1.Cleaner)
@@ -173,7 +171,6 @@ func TestSchemaThatChangesWhileARunReads(t *testing.T) {
 
 // A run that ends because its conditions do not fit the schema makes the Cleaner invalid, until they fit again.
 func TestSchemaThatChangedIsSaidInReady(t *testing.T) {
-	t.Parallel()
 	b := newBench(t)
 	b.startExecutor()
 	g := b.gadgets()
