@@ -288,9 +288,10 @@ func TestRestoreFindsTheNewestCopy(t *testing.T) {
 	}
 }
 
-// TestRestoreOfWhatARunMayHaveDeleted: a run that does not know whether it deleted the object may have its newest copy.
+// TestRestoreOfWhatARunMayHaveDeleted: a run that does not know whether it deleted the object, or that found it gone, has its
+// newest copy.
 func TestRestoreOfWhatARunMayHaveDeleted(t *testing.T) {
-	for _, outcome := range []v1alpha1.OutcomeResult{v1alpha1.OutcomeFailed, v1alpha1.OutcomeAbandoned} {
+	for _, outcome := range []v1alpha1.OutcomeResult{v1alpha1.OutcomeFailed, v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeKindGone, v1alpha1.OutcomeGone} {
 		t.Run(string(outcome), func(t *testing.T) {
 			s := newSite(t)
 			c := s.cleaner()
@@ -305,6 +306,11 @@ func TestRestoreOfWhatARunMayHaveDeleted(t *testing.T) {
 				t.Errorf("while it is there: %+v", got)
 			}
 			must(t, s.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "a"}}))
+			if outcome != v1alpha1.OutcomeGone { // what somebody else deleted is no fault of the restore
+				if got := s.call(t.Context(), nil, "restore", newer.Name, "--yes"); got.code != codes.ExitError || !strings.Contains(got.out, "name it with --only") {
+					t.Errorf("the whole run: %+v", got)
+				}
+			}
 			if got := s.call(t.Context(), nil, "restore", name, "--yes"); got.code != codes.ExitDone || !strings.Contains(got.errOut, "is that of run "+newer.Name) {
 				t.Errorf("when it is gone: %+v", got)
 			}
@@ -314,6 +320,24 @@ func TestRestoreOfWhatARunMayHaveDeleted(t *testing.T) {
 				t.Errorf("it is not the newest copy: %q", back.Labels)
 			}
 		})
+	}
+}
+
+// TestRestoreStopsAtANewerRunThatGoesOn: it may have deleted the object a moment ago.
+func TestRestoreStopsAtANewerRunThatGoesOn(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	s.configMap("a", map[string]string{"unused": "true"})
+	s.pastAt(nominal, c, "a")
+	s.configMap("a", map[string]string{"unused": "true"})
+	newer := s.pastAs(v1alpha1.OutcomePlanned, metav1.NewTime(nominal.Add(time.Hour)), c, "a")
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(newer), newer))
+	newer.Status.Phase, newer.Status.CompletionTime = v1alpha1.RunExecuting, nil
+	must(t, s.Status().Update(t.Context(), newer))
+	must(t, s.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "a"}}))
+	got := s.call(t.Context(), nil, "restore", "ConfigMap/"+s.namespace+"/a", "--yes")
+	if got.code != codes.ExitError || !strings.Contains(got.errOut, "run "+newer.Name+" is still going on") || s.exists("a") {
+		t.Errorf("%+v", got)
 	}
 }
 

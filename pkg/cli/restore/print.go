@@ -189,6 +189,12 @@ func (o *options) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan) error
 	problems := plan.Count(restore.Exists, restore.ChangedSince, restore.Failed, restore.Interrupted)
 	if len(o.only) > 0 {
 		problems += plan.Count(restore.Left) // they were asked for
+	} else {
+		for _, item := range plan.Items {
+			if item.IsMissing() {
+				problems++
+			}
+		}
 	}
 	if problems == 0 {
 		fmt.Fprintln(o.ErrOut, summary)

@@ -5,7 +5,6 @@ package restore
 
 import (
 	"cmp"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -29,16 +28,4 @@ func complete(run *v1alpha1.CleanerRun, intents []journal.Intent, outcomes map[i
 			outcomes[i] = saved
 		}
 	}
-}
-
-// namespacesOf are the names of the Namespaces that a run deleted.
-func namespacesOf(intents []journal.Intent, outcomes map[int]journal.SavedOutcome) map[string]bool {
-	deleted := map[string]bool{}
-	for i := range intents {
-		if intents[i].Object().Kind.GroupKind() == namespaceKind().GroupKind() &&
-			slices.Contains(vanished, outcomes[i].Outcome) {
-			deleted[intents[i].Name] = true
-		}
-	}
-	return deleted
 }

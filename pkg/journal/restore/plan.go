@@ -97,13 +97,10 @@ func (r *Restorer) read(ctx context.Context, p *Plan) error {
 		return err
 	}
 	complete(p.run, intents, outcomes)
-	emptied := namespacesOf(intents, outcomes)
+	together := newTogether(intents, outcomes)
 	items := map[identity]*Item{}
 	for i := range intents {
 		o, outcome := intents[i].Object(), outcomes[i].Outcome
-		if outcome == v1alpha1.OutcomeGone && emptied[o.Namespace] {
-			outcome = v1alpha1.OutcomeDeleted // with its Namespace, before the run came to it
-		}
 		named := p.options.Only != nil
 		if named && !p.options.Only(o) || !concerns(outcome, named) {
 			continue
@@ -112,17 +109,25 @@ func (r *Restorer) read(ctx context.Context, p *Plan) error {
 		items[identityOf(o)] = item
 		p.Items = append(p.Items, item)
 	}
-	return r.copies(ctx, p.run, func(c journal.Copy) error {
+	err = r.copies(ctx, p.run, func(c journal.Copy) error {
 		kind, err := kindOf(&c)
 		if err != nil {
 			return err
 		}
+		together.look(&c)
 		// An object that changed while the run went on has several: the last is what the run deleted or changed.
 		if item := items[identity{kind.GroupKind(), c.UID}]; item != nil {
 			item.copy, item.Raw = &c, c.Object
 		}
 		return nil
 	})
+	together.settle()
+	for _, item := range p.Items {
+		if together.has(item) {
+			item.outcome = v1alpha1.OutcomeDeleted
+		}
+	}
+	return err
 }
 
 // copies hands the proved copies of a run to each.
@@ -192,6 +197,9 @@ func (r *Restorer) facts(ctx context.Context, p *Plan, item *Item) (facts, error
 	return f, nil
 }
 
+// definitions are the kind of CustomResourceDefinitions.
+var definitions = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
 func namespaceKind() object.Kind {
 	return object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, Resource: "namespaces"}
 }
@@ -204,7 +212,7 @@ func (p *Plan) notice(item *Item) {
 	switch item.Kind.GroupKind() {
 	case schema.GroupKind{Kind: "Namespace"}:
 		p.returning[item.Path()] = true
-	case schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
+	case definitions:
 		p.returning[item.Name] = true // it is PLURAL.GROUP
 	}
 }

@@ -9,6 +9,7 @@ package restore
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -97,6 +98,11 @@ type Item struct {
 
 // HasCopy reports whether the run kept a copy of the object.
 func (i *Item) HasCopy() bool { return i.copy != nil }
+
+// IsMissing reports whether the object is left alone although it is gone, and the run may have deleted it: nobody knows.
+func (i *Item) IsMissing() bool {
+	return i.Result == Left && i.copy != nil && i.live == nil && slices.Contains(uncertain, i.outcome)
+}
 
 func (i *Item) take(p plan) {
 	i.Step, i.Result, i.Reason, i.Notes, i.body = p.step, p.result, p.reason, p.notes, p.body
