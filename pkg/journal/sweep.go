@@ -138,6 +138,11 @@ func (j *Journal) dropOrphan(ctx context.Context, run *v1alpha1.CleanerRun) erro
 		client.IgnoreNotFound(j.client.Delete(ctx, run, client.Preconditions{UID: &run.UID})))
 }
 
+// DropNeedless drops the copies of a run that has ended and touched nothing.
+func (j *Journal) DropNeedless(ctx context.Context, run *v1alpha1.CleanerRun) error {
+	return j.drop(ctx, run, "the run deleted and changed nothing")
+}
+
 // drop deletes the copies of a run, and says so in its status.
 func (j *Journal) drop(ctx context.Context, run *v1alpha1.CleanerRun, why string) error {
 	if err := j.DropCopies(ctx, run); err != nil {

@@ -168,6 +168,7 @@ func (r *Runner) settle(
 	}) {
 		t.progress.Enter(metrics.StageNotify, 0)
 		r.Delivery.Notify(ctx, rest.notifies, record, outcomes)
+		r.Record.dropNeedless(ctx, record, outcomes)
 	}
 }
 

@@ -131,6 +131,7 @@ func (r *Runner) carryOut(ctx context.Context, b *begun, t *task) {
 	}
 	if r.Record.end(ctx, t, outcomes, context.Cause(running)) {
 		r.notify(ctx, t, outcomes)
+		r.Record.dropNeedless(ctx, t.record, outcomes.list)
 	}
 }
 

@@ -66,6 +66,9 @@ func ReadRecords(ctx context.Context, reader client.Reader, cleaner types.UID) (
 	for i := range runs.Items {
 		record := &records[i]
 		record.Run = runs.Items[i]
+		if copies := record.Run.Status.Copies; copies != nil && copies.Dropped != "" {
+			continue // it touched nothing: no object that was touched may have its only intent there
+		}
 		var err error
 		if record.Intents, err = journal.ReadIntent(ctx, parts, &record.Run); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"context"
 	"net/http"
 	"path"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -161,7 +162,7 @@ func TestKeepsChanging(t *testing.T) {
 	b := newBench(t)
 	b.configMap("old", stale)
 	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodDelete {
+		if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/old") {
 			update(func(cm *corev1.ConfigMap) { cm.Data["turn"] += "x" })(b)
 		}
 		return nil, nil

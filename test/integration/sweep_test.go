@@ -229,3 +229,31 @@ func TestRecordsAreNotListedAfterEachRun(t *testing.T) {
 		t.Errorf("the records were listed %d times", lists)
 	}
 }
+
+// TestCopiesOfARunThatTouchedNothing go at its end: a Cleaner that fails in each run displaces no copies that somebody needs.
+func TestCopiesOfARunThatTouchedNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("one")
+	b.configMap("two")
+	c := b.cleaner(v1alpha1.ActionDelete)
+	refuse := func(names string) {
+		b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/configmaps/"+names) {
+				return answer(r, http.StatusForbidden, []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"no right","code":403}`)), nil
+			}
+			return nil, nil
+		})
+	}
+	refuse("")
+	none := b.run(c)
+	wantRun(t, none, v1alpha1.ReasonForbidden)
+	if copies := b.stored(none).Status.Copies; copies.Dropped != "the run deleted and changed nothing" || copies.Objects != 0 || len(b.parts(none)) > 0 {
+		t.Fatalf("the run that touched nothing has %+v and %d Secrets", copies, len(b.parts(none)))
+	}
+	refuse("one")
+	one := b.stored(b.run(c))
+	if copies := one.Status.Copies; copies.Dropped != "" || copies.Objects != 2 || len(b.copies(one)) != 2 {
+		t.Fatalf("the run that deleted one object has %+v", copies)
+	}
+}
