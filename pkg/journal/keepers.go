@@ -37,6 +37,8 @@ type keeper struct {
 	cleaner, uid types.UID
 	name         string
 	nominal      time.Time
+	// bytes is how much the copies take. Zero until somebody has read the record of a run that was listed.
+	bytes int64
 }
 
 // keepers are the runs that keep copies, the oldest first. They are listed once: after that, only this process makes
@@ -56,8 +58,9 @@ func nominalOf(run string, secret *metav1.PartialObjectMetadata) time.Time {
 	return time.Unix(seconds, 0)
 }
 
-// makeRoom drops the oldest copies where another run that keeps some would be one too many, of its Cleaner or of all.
-// What cannot be dropped does not keep the run from working: the sweep tries that again.
+// makeRoom drops the oldest copies where another run that keeps some would be one too many, of its Cleaner or of all,
+// and while all take too much. What cannot be dropped does not keep the run from working: the sweep drops it when it
+// expires.
 func (j *Journal) makeRoom(ctx context.Context, cleaner types.UID) error {
 	if err := j.listKeepers(ctx); err != nil {
 		return err
@@ -79,8 +82,9 @@ func (j *Journal) tooMany(cleaner types.UID) (oldest keeper, why string) {
 	k := &j.keepers
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	ofCleaner, first := 0, -1
+	ofCleaner, first, bytes := 0, -1, int64(0)
 	for i := range k.runs {
+		bytes += k.runs[i].bytes
 		if k.runs[i].cleaner == cleaner {
 			if ofCleaner++; first < 0 {
 				first = i
@@ -93,6 +97,8 @@ func (j *Journal) tooMany(cleaner types.UID) (oldest keeper, why string) {
 		at, why = first, fmt.Sprintf("%d newer runs of the Cleaner keep copies, which is the limit", perCleaner)
 	case len(k.runs) >= all:
 		why = fmt.Sprintf("%d newer runs of all Cleaners keep copies, which is the limit", all)
+	case j.Places.MaxBytes > 0 && bytes > j.Places.MaxBytes:
+		why = tooManyBytes(j.Places.MaxBytes)
 	default:
 		return keeper{}, ""
 	}
@@ -124,8 +130,26 @@ func (k *keepers) add(run *v1alpha1.CleanerRun) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.runs = slices.DeleteFunc(k.runs, isOf(run.UID)) // it may have been listed already
-	k.runs = append(k.runs, keeper{run.Spec.CleanerUID, run.UID, run.Name, run.Spec.NominalTime.Time})
+	k.runs = append(k.runs, keeper{
+		cleaner: run.Spec.CleanerUID, uid: run.UID, name: run.Name, nominal: run.Spec.NominalTime.Time,
+		bytes: run.Status.Copies.Bytes,
+	})
 	slices.SortStableFunc(k.runs, byAge)
+}
+
+// weigh takes note of how much the copies of runs take.
+func (k *keepers) weigh(runs []v1alpha1.CleanerRun) {
+	bytes := make(map[types.UID]int64, len(runs))
+	for i := range runs {
+		bytes[runs[i].UID] = runs[i].Status.Copies.Bytes
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i := range k.runs {
+		if weighed, is := bytes[k.runs[i].uid]; is {
+			k.runs[i].bytes = weighed
+		}
+	}
 }
 
 // remove forgets a run whose copies were dropped.
@@ -160,10 +184,10 @@ func (j *Journal) listKeepers(ctx context.Context) error {
 		owner := metav1.GetControllerOf(secret)
 		if owner != nil && !known[owner.UID] {
 			known[owner.UID] = true
-			found = append(
-				found,
-				keeper{types.UID(secret.Labels[v1alpha1.CopiesLabel]), owner.UID, owner.Name, nominalOf(owner.Name, secret)},
-			)
+			found = append(found, keeper{
+				cleaner: types.UID(secret.Labels[v1alpha1.CopiesLabel]), uid: owner.UID, name: owner.Name,
+				nominal: nominalOf(owner.Name, secret),
+			})
 		}
 	}, client.InNamespace(j.namespace), client.HasLabels{v1alpha1.CopiesLabel})
 	if err != nil {

@@ -71,6 +71,8 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, er
 	if wrong != nil {
 		return left, errors.Join(append(errs, fmt.Errorf("no copies are dropped: %w", wrong))...)
 	}
+	errs = append(errs, j.listKeepers(ctx))
+	j.keepers.weigh(kept)
 	copies, dropped := j.dropBeyond(ctx, kept, maxBytes)
 	errs = append(errs, dropped)
 	if err == nil {
@@ -103,9 +105,13 @@ func (j *Journal) dropBeyond(ctx context.Context, kept []v1alpha1.CleanerRun, ma
 			copies.add(&kept[i])
 			continue
 		}
-		errs = append(errs, j.dropEarly(ctx, &kept[i], fmt.Sprintf("all copies together took more than %d bytes (--max-copies-bytes)", maxBytes)))
+		errs = append(errs, j.dropEarly(ctx, &kept[i], tooManyBytes(maxBytes)))
 	}
 	return copies, errors.Join(errs...)
+}
+
+func tooManyBytes(most int64) string {
+	return fmt.Sprintf("all copies together took more than %d bytes (--max-copies-bytes)", most)
 }
 
 // withoutObjects leaves out what is not needed of a run, and large.

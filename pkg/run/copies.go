@@ -44,7 +44,7 @@ func mayNeedCopy(o stage.Outcome) bool {
 // several is none: the first may be that an answer was lost.
 func isRefusal(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
-		status, is := err.(apierrors.APIStatus) //nolint:errorlint // this is the unwrapping
+		status, is := err.(apierrors.APIStatus)
 		if !is {
 			continue
 		}

@@ -24,8 +24,8 @@ import (
 )
 
 // Counts are saved in two steps. What a run does not find any more is saved right after its decision, before anything
-// else can fail. What it counts is saved before it acts. So a run that is cut off may not count, and objects wait longer
-// than they must, and never less.
+// else can fail. What it counts is saved before it acts. So a run that is cut off may not count, and then objects wait
+// longer than they must, and never less.
 
 // wait leaves out the objects that have not matched in enough consecutive runs, or have not been found so for long
 // enough. An incomplete view counts nothing, and counts that could not be read let everything wait.
@@ -188,7 +188,8 @@ func (r *Runner) forgetLost(ctx context.Context, cleaner *v1alpha1.Cleaner, left
 func (s Record) savePatiently(ctx context.Context, save func(context.Context) error) {
 	var err error
 	tried := func(ctx context.Context) (bool, error) { err = save(ctx); return err == nil, nil }
-	if wait.PollUntilContextTimeout(context.WithoutCancel(ctx), journal.SaveRetry, journal.SaveTimeout, true, tried) != nil {
+	ctx = context.WithoutCancel(ctx)
+	if wait.PollUntilContextTimeout(ctx, journal.SaveRetry, journal.SaveTimeout, true, tried) != nil {
 		klog.FromContext(ctx).Error(err, "Could not save that the counts of objects have ended that the run did not find any more")
 	}
 }

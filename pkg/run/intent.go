@@ -70,17 +70,7 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 		in.outcomes = found(ctx, t, d)
 		return in
 	}
-	for i, outcome := range d.outcomes(v1alpha1.OutcomePlanned) {
-		if outcome.Result == v1alpha1.OutcomePlanned {
-			outcome.VolumeBytes = apiserver.VolumeBytes(outcome.Object)
-			in.victims = append(in.victims, journal.Victim{Candidate: outcome.Candidate, Patch: d.changes[i].patch})
-			in.places = append(in.places, len(in.outcomes))
-		} else if outcome.Err != nil {
-			klog.FromContext(ctx).Error(errors.New(outcome.Detail), "Could not act on resource",
-				"action", t.action, "kind", outcome.Kind.Kind, "object", objectName(outcome.Object))
-		}
-		in.outcomes = append(in.outcomes, outcome)
-	}
+	in.collect(ctx, t)
 	if t.plans() {
 		in.draft(t)
 		return in
@@ -94,6 +84,22 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 		slices.Concat(in.outcomes, d.view.notEvaluated), in.victims)
 	in.left = s.leaves(ctx, in.fault)
 	return in
+}
+
+// collect takes the outcomes from the decision, and the victims.
+func (in *intent) collect(ctx context.Context, t *task) {
+	for i, outcome := range in.decision.outcomes(v1alpha1.OutcomePlanned) {
+		if outcome.Result == v1alpha1.OutcomePlanned {
+			outcome.VolumeBytes = apiserver.VolumeBytes(outcome.Object)
+			in.victims = append(
+				in.victims, journal.Victim{Candidate: outcome.Candidate, Patch: in.decision.changes[i].patch})
+			in.places = append(in.places, len(in.outcomes))
+		} else if outcome.Err != nil {
+			klog.FromContext(ctx).Error(errors.New(outcome.Detail), "Could not act on resource",
+				"action", t.action, "kind", outcome.Kind.Kind, "object", objectName(outcome.Object))
+		}
+		in.outcomes = append(in.outcomes, outcome)
+	}
 }
 
 // leaves reports whether a fault leaves the run to another operator: one that has taken it, or the next one after this

@@ -257,3 +257,37 @@ func TestCopiesOfARunThatTouchedNothing(t *testing.T) {
 		t.Fatalf("the run that deleted one object has %+v", copies)
 	}
 }
+
+// TestOldestCopiesMakeRoomByTheirSize, before another run writes some: a sweep may come too late. It sweeps the records of the whole
+// cluster, so it does not run beside others.
+func TestOldestCopiesMakeRoomByTheirSize(t *testing.T) {
+	b := newBench(t)
+	namespace := b.newNamespace(nil)
+	dropped := b.ownBook(namespace, 100, 100)
+	c := b.cleaner(v1alpha1.ActionDelete)
+	run := func() *v1alpha1.CleanerRun {
+		b.configMap("old")
+		return b.stored(b.run(c))
+	}
+	first := run()
+	b.runner.Record.Journal.Places.MaxBytes = first.Status.Copies.Bytes * 3 / 2 // for one run's
+	second := run()
+	if len(*dropped) > 0 {
+		t.Fatalf("dropped: %v", *dropped)
+	}
+	third := run()
+	if diff := cmp.Diff([]string{first.Name}, *dropped); diff != "" {
+		t.Errorf("dropped (-want +got):\n%s", diff)
+	}
+	dropped = b.ownBook(namespace, 100, 100) // the next operator
+	b.runner.Record.Journal.Places.MaxBytes = 1 << 30
+	b.sweep(1 << 40) // which reads how much there is
+	b.runner.Record.Journal.Places.MaxBytes = first.Status.Copies.Bytes * 3 / 2
+	run()
+	if diff := cmp.Diff([]string{second.Name}, *dropped); diff != "" {
+		t.Errorf("dropped by the next operator (-want +got):\n%s", diff)
+	}
+	if copies := b.stored(third).Status.Copies; copies.Dropped != "" || b.stored(first).Status.Copies.Dropped == "" {
+		t.Errorf("the third says %q", copies.Dropped)
+	}
+}

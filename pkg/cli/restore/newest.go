@@ -180,15 +180,16 @@ func touched(run *v1alpha1.CleanerRun, ref cluster.Ref) *found {
 	return nil
 }
 
-// mayBeDeleted reports whether a run that keeps copies may have deleted an object without knowing it, or its copy is
-// of an object that was gone when the run came to it: then this copy is the newest. What a Transform may have changed is
-// left out: from the object it does not show whether its fields were put back.
+// mayBeDeleted reports whether a run that keeps copies may have deleted an object without knowing it, or found it gone
+// when it came to it: then this copy is the newest. What a Transform may have changed is left out: from the object it
+// does not show whether its fields were put back.
 func mayBeDeleted(run *v1alpha1.CleanerRun, o *v1alpha1.ObjectOutcome) bool {
 	if run.Spec.Action != v1alpha1.ActionDelete || !keepsCopies(run) {
 		return false
 	}
 	switch o.Outcome {
-	case v1alpha1.OutcomePlanned, v1alpha1.OutcomeFailed, v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeKindGone, v1alpha1.OutcomeGone:
+	case v1alpha1.OutcomePlanned, v1alpha1.OutcomeFailed, v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeKindGone,
+		v1alpha1.OutcomeGone:
 		return true
 	}
 	return false

@@ -99,7 +99,7 @@ type Item struct {
 // HasCopy reports whether the run kept a copy of the object.
 func (i *Item) HasCopy() bool { return i.copy != nil }
 
-// IsMissing reports whether the object is left alone although it is gone, and the run may have deleted it: nobody knows.
+// IsMissing reports whether the object is left alone although it is gone, and nobody knows whether the run deleted it.
 func (i *Item) IsMissing() bool {
 	return i.Result == Left && i.copy != nil && i.live == nil && slices.Contains(uncertain, i.outcome)
 }
