@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -132,7 +133,7 @@ func (k *keepers) add(run *v1alpha1.CleanerRun) {
 	k.runs = slices.DeleteFunc(k.runs, isOf(run.UID)) // it may have been listed already
 	k.runs = append(k.runs, keeper{
 		cleaner: run.Spec.CleanerUID, uid: run.UID, name: run.Name, nominal: run.Spec.NominalTime.Time,
-		bytes: run.Status.Copies.Bytes,
+		bytes: ptr.Deref(run.Status.Copies, v1alpha1.RunCopies{}).Bytes,
 	})
 	slices.SortStableFunc(k.runs, byAge)
 }

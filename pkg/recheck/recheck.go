@@ -164,6 +164,7 @@ func (d *Decision) again(ctx context.Context) {
 	if d.fault != nil || d.isFresh() {
 		return
 	}
+	d.latest = Decided{} // its memory is free for the next one
 	latest, err := d.decide(ctx)
 	if err != nil {
 		d.fault = &Error{err}

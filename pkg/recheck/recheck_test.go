@@ -219,3 +219,19 @@ func TestHold(t *testing.T) {
 	second.Leave()
 	second.Leave() // again: nothing
 }
+
+// TestOneDecisionAtATime: while a new one is made, nothing keeps the memory of the one before.
+func TestOneDecisionAtATime(t *testing.T) {
+	clk, kept := clocktesting.NewFakeClock(time.Unix(0, 0)), false
+	var d *Decision
+	d = New(clk, func(context.Context) (Decided, error) {
+		kept = kept || d.latest.Left != nil
+		return readAt(clk.Now()), nil
+	}, readAt(clk.Now()))
+	clk.Step(2 * maxAge)
+	leave, _, err := d.Enter(t.Context(), take)
+	if err != nil || kept {
+		t.Fatalf("the one before was kept: %t; %v", kept, err)
+	}
+	leave()
+}

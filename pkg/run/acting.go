@@ -120,13 +120,22 @@ func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict stage
 	case v1alpha1.ActionTransform:
 		return actor.Transform(ctx, verdict, victim.Patch, again)
 	case v1alpha1.ActionDelete:
-		return actor.Delete(ctx, verdict, a.task.cleaner.Spec.DeleteOptions, again)
+		return a.found(actor.Delete(ctx, verdict, a.task.cleaner.Spec.DeleteOptions, again))
 	}
 	// Nothing is ever deleted because nothing else was asked for.
 	return action.Failed(
 		verdict,
 		fmt.Errorf("a fault of KubeCleaner, please report it: the run's action is %q", a.task.action),
 	)
+}
+
+// found says of an object that is gone in a run that was taken over that the operator before may have deleted it: its
+// request may have come late.
+func (a *acting) found(outcome stage.Outcome) stage.Outcome {
+	if a.looks && outcome.Result == v1alpha1.OutcomeGone {
+		outcome.Result, outcome.Detail = v1alpha1.OutcomeFoundGone, recovered
+	}
+	return outcome
 }
 
 // ownRuling says why nothing more is touched, or why the live object is protected by what it is itself.

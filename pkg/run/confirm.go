@@ -65,19 +65,23 @@ func (r *Runner) decidesAgain(t *task, in *intent, scriptFault *error) (decides 
 	return decides, atOnce
 }
 
+// stillSize is about how much memory it takes to know that an object was chosen again, in bytes.
+const stillSize = 100
+
 // chooseAgain reads the whole view again, and chooses from it. ended are the counts of the candidates that this ends.
 func (r *Runner) chooseAgain(
 	t *task, v *view, of iter.Seq[stage.Candidate], ended *ended, scriptFault *error,
 ) recheck.Decide {
-	first, bytes := v.findings, v.bytes
+	first, bytes := v.findings, v.bytes-v.findings.Bytes()
 	return func(ctx context.Context) (recheck.Decided, error) {
-		t.engine.Renew(bytes) // only what was chosen is kept of the reading before
+		t.engine.Renew(bytes) // only what was chosen, and the first findings, are kept of the reading before
 		taken := t.engine.Memory.Taken()
 		all := r.Read.read(ctx, t)
 		read := r.Begin.Clock.Now()
 		now := r.Judge.choose(ctx, t, all)
+		full := t.engine.Memory.Take(stillSize * now.matched.Len())
 		bytes = t.engine.Memory.Taken() - taken
-		if incomplete := cmp.Or(now.incomplete, all.unjudgedByInputs(t.cleaner), all.clock); incomplete != nil {
+		if incomplete := cmp.Or(now.incomplete, all.unjudgedByInputs(t.cleaner), all.clock, full); incomplete != nil {
 			*scriptFault = now.scriptFault
 			return recheck.Decided{}, fmt.Errorf("reading everything a second time: %w", incomplete)
 		}

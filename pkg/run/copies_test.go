@@ -48,3 +48,16 @@ func TestCopiesThatNobodyNeeds(t *testing.T) {
 		}
 	}
 }
+
+// TestGoneInAResumedRun: a delete of the operator before may have come late.
+func TestGoneInAResumedRun(t *testing.T) {
+	for looks, want := range map[bool]v1alpha1.OutcomeResult{true: v1alpha1.OutcomeFoundGone, false: v1alpha1.OutcomeGone} {
+		a := &acting{looks: looks}
+		if got := a.found(stage.Outcome{Result: v1alpha1.OutcomeGone}).Result; got != want {
+			t.Errorf("resumed %t: %s", looks, got)
+		}
+		if got := a.found(stage.Outcome{Result: v1alpha1.OutcomeDeleted}).Result; got != v1alpha1.OutcomeDeleted {
+			t.Errorf("resumed %t: %s", looks, got)
+		}
+	}
+}

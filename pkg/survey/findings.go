@@ -43,6 +43,14 @@ type Findings struct {
 	bytes int
 }
 
+// Bytes is about how much memory they take.
+func (f *Findings) Bytes() int64 {
+	if f == nil {
+		return 0
+	}
+	return int64(f.bytes)
+}
+
 // findingKey is an object and what was found of it.
 type findingKey struct {
 	uid types.UID

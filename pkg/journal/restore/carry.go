@@ -82,11 +82,12 @@ func (r *Restorer) carry(ctx context.Context, p *Plan, item *Item, progress Prog
 			item.fail(err)
 			return
 		}
-		notes := item.Notes
+		step, notes := item.Step, item.Notes
 		r.judge(ctx, p, item)
 		switch {
 		case item.Result == Already && unclear != nil:
-			item.Result, item.Notes = Restored, notes
+			item.Step, item.Result, item.Notes = step, Restored, notes
+			r.bringStatus(ctx, p, item)
 			return
 		case item.Result != Planned:
 			return
