@@ -76,7 +76,7 @@ func (a *Actor) Delete(
 		return stage.Verdict{Candidate: verdict.Candidate, Skip: v1alpha1.OutcomeTerminating, Reason: Ending(live)}, nil, nil
 	}
 	var lost error
-	return a.carryOut(
+	outcome := a.carryOut(
 		ctx,
 		verdict,
 		nil,
@@ -92,12 +92,14 @@ func (a *Actor) Delete(
 			return result, detail, err
 		},
 	)
+	outcome.Unclear = lost != nil
+	return outcome
 }
 
 // Transform changes the object of a verdict by a merge patch.
 func (a *Actor) Transform(ctx context.Context, verdict stage.Verdict, patch object.JSON, again Again) stage.Outcome {
 	var lost error
-	return a.carryOut(
+	outcome := a.carryOut(
 		ctx,
 		verdict,
 		patch,
@@ -111,6 +113,8 @@ func (a *Actor) Transform(ctx context.Context, verdict stage.Verdict, patch obje
 			return result, detail, err
 		},
 	)
+	outcome.Unclear = lost != nil
+	return outcome
 }
 
 // attempt tries once, on the object as it was judged. An error is the API server's.

@@ -36,7 +36,7 @@ func (c Counts) Without(keys map[string]bool) Counts {
 	return left
 }
 
-// Still are the counts of what others count too, as they are here. all is true when that is all of them.
+// Still are the counts whose keys others have, too. all is true when that is all of them.
 func (c Counts) Still(others Counts) (left Counts, all bool) {
 	left = maps.Clone(c)
 	maps.DeleteFunc(left, func(key string, _ int64) bool { _, is := others[key]; return !is })

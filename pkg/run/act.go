@@ -46,7 +46,7 @@ func (s Act) act(ctx context.Context, t *task, in *intent) *outcomes {
 		incomplete: in.incomplete,
 		left:       in.left,
 		ledger:     in.ledger,
-		counts:     in.counts,
+		stored:     in.stored,
 		ended:      in.ended,
 	}
 	switch {

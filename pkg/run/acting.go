@@ -53,6 +53,7 @@ func (a *acting) all(ctx context.Context) error {
 			return
 		}
 		outcome := a.one(ctx, a.victims[i])
+		a.outcomes[i].Unclear = outcome.Unclear
 		err := outcome.Err
 		if outcome.Result != v1alpha1.OutcomePlanned {
 			a.outcomes[i] = outcome
@@ -120,7 +121,7 @@ func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict stage
 	case v1alpha1.ActionTransform:
 		return actor.Transform(ctx, verdict, victim.Patch, again)
 	case v1alpha1.ActionDelete:
-		return a.found(actor.Delete(ctx, verdict, a.task.cleaner.Spec.DeleteOptions, again))
+		return a.foundGone(actor.Delete(ctx, verdict, a.task.cleaner.Spec.DeleteOptions, again))
 	}
 	// Nothing is ever deleted because nothing else was asked for.
 	return action.Failed(
@@ -129,10 +130,10 @@ func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict stage
 	)
 }
 
-// found says of an object that is gone in a run that was taken over that the operator before may have deleted it: its
-// request may have come late.
-func (a *acting) found(outcome stage.Outcome) stage.Outcome {
-	if a.looks && outcome.Result == v1alpha1.OutcomeGone {
+// foundGone corrects the outcome of a delete in a run that was taken over: an object that is gone may have been deleted
+// by the operator before, whose request came late.
+func (a *acting) foundGone(outcome stage.Outcome) stage.Outcome {
+	if a.looks && (outcome.Result == v1alpha1.OutcomeGone || outcome.Result == v1alpha1.OutcomeReplaced) {
 		outcome.Result, outcome.Detail = v1alpha1.OutcomeFoundGone, recovered
 	}
 	return outcome

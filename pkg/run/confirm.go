@@ -26,7 +26,7 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 		return in
 	}
 	confirmed := *in
-	confirmed.ended = endedOf(t.cleaner)
+	confirmed.ended = in.decision.ending()
 	var scriptFault error
 	decides, atOnce := r.decidesAgain(t, &confirmed, &scriptFault)
 	if len(decides) == 0 {
@@ -41,7 +41,7 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 		return &confirmed
 	}
 	if err != nil {
-		return in.unconfirmed(err, scriptFault)
+		return confirmed.unconfirmed(err, scriptFault)
 	}
 	confirmed.again = recheck.New(r.Begin.Clock, decide, decided)
 	return confirmed.without(decided.Left)

@@ -29,10 +29,13 @@ func (s Record) dropNeedless(ctx context.Context, record *v1alpha1.CleanerRun, o
 
 // mayNeedCopy reports whether an object may have been deleted or changed, by the run or by somebody else.
 func mayNeedCopy(o stage.Outcome) bool {
+	if o.Unclear {
+		return true
+	}
 	switch o.Result {
 	case v1alpha1.OutcomeNotActed, v1alpha1.OutcomeInterrupted, v1alpha1.OutcomeNotEvaluated, v1alpha1.OutcomeUnknown,
-		v1alpha1.OutcomeProtected, v1alpha1.OutcomeChanged, v1alpha1.OutcomeConflict, v1alpha1.OutcomeReplaced,
-		v1alpha1.OutcomeUnchanged, v1alpha1.OutcomeDenied:
+		v1alpha1.OutcomeProtected, v1alpha1.OutcomeChanged, v1alpha1.OutcomeConflict, v1alpha1.OutcomeUnchanged,
+		v1alpha1.OutcomeDenied:
 		return false
 	case v1alpha1.OutcomeFailed:
 		return !isRefusal(o.Err)
@@ -40,8 +43,7 @@ func mayNeedCopy(o stage.Outcome) bool {
 	return true
 }
 
-// isRefusal reports whether the API server did not do what it was asked, and said why. An error that is joined of
-// several is none: the first may be that an answer was lost.
+// isRefusal reports whether the API server did not do what it was asked, and said why. A joined error is no refusal.
 func isRefusal(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		status, is := err.(apierrors.APIStatus)

@@ -32,6 +32,7 @@ func TestCopiesThatNobodyNeeds(t *testing.T) {
 		"abandoned":                   {v1alpha1.OutcomeAbandoned, nil, true},
 		"without its kind":            {v1alpha1.OutcomeKindGone, nil, true},
 		"without an outcome":          {v1alpha1.OutcomePlanned, nil, true},
+		"replaced":                    {v1alpha1.OutcomeReplaced, nil, true},
 		"left alone":                  {v1alpha1.OutcomeChanged, nil, false},
 		"denied":                      {v1alpha1.OutcomeDenied, nil, false},
 		"not come to":                 {v1alpha1.OutcomeInterrupted, nil, false},
@@ -46,18 +47,24 @@ func TestCopiesThatNobodyNeeds(t *testing.T) {
 		if needed := mayNeedCopy(stage.Outcome{Result: c.outcome, Err: c.err}); needed != c.needed {
 			t.Errorf("%s: a copy is needed: %t", name, needed)
 		}
+		if !mayNeedCopy(stage.Outcome{Result: c.outcome, Err: c.err, Unclear: true}) {
+			t.Errorf("%s, after an answer was lost: no copy is needed", name)
+		}
 	}
 }
 
 // TestGoneInAResumedRun: a delete of the operator before may have come late.
 func TestGoneInAResumedRun(t *testing.T) {
-	for looks, want := range map[bool]v1alpha1.OutcomeResult{true: v1alpha1.OutcomeFoundGone, false: v1alpha1.OutcomeGone} {
-		a := &acting{looks: looks}
-		if got := a.found(stage.Outcome{Result: v1alpha1.OutcomeGone}).Result; got != want {
-			t.Errorf("resumed %t: %s", looks, got)
+	for of, resumed := range map[v1alpha1.OutcomeResult]v1alpha1.OutcomeResult{
+		v1alpha1.OutcomeGone:     v1alpha1.OutcomeFoundGone,
+		v1alpha1.OutcomeReplaced: v1alpha1.OutcomeFoundGone,
+		v1alpha1.OutcomeDeleted:  v1alpha1.OutcomeDeleted,
+	} {
+		if got := (&acting{looks: true}).foundGone(stage.Outcome{Result: of}).Result; got != resumed {
+			t.Errorf("%s in a resumed run: %s", of, got)
 		}
-		if got := a.found(stage.Outcome{Result: v1alpha1.OutcomeDeleted}).Result; got != v1alpha1.OutcomeDeleted {
-			t.Errorf("resumed %t: %s", looks, got)
+		if got := (&acting{}).foundGone(stage.Outcome{Result: of}).Result; got != of {
+			t.Errorf("%s in any other run: %s", of, got)
 		}
 	}
 }

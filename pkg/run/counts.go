@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
@@ -71,44 +73,65 @@ func (d *decision) countAll(t *task, threshold int64) (guard.Counts, error) {
 	return counts, d.incomplete
 }
 
-// saveEnded saves that the counts of what a decision does not find any more have ended. Without that, nothing is
-// touched.
-func (s Record) saveEnded(ctx context.Context, t *task, d *decision) error {
+// stored are the counts as the cluster has them, and the run that was counted last.
+type stored struct {
+	counts  guard.Counts
+	counted string
+}
+
+// saveEnded saves that the counts of what a decision does not find any more have ended. It returns what is stored then.
+// Without that, nothing is touched.
+func (s Record) saveEnded(ctx context.Context, t *task, d *decision) (*stored, error) {
 	if d.counts == nil {
-		return nil
+		return nil, nil
 	}
 	still, all := d.view.counts.Still(d.counts)
+	now := &stored{still, d.view.counted}
 	if all {
-		return nil
+		return now, nil
 	}
-	return s.Journal.SaveCounts(ctx, t.cleaner, still, d.view.counted)
+	return now, s.Journal.SaveCounts(ctx, t.cleaner, still, now.counted)
 }
 
 // saveCounts saves in how many runs each object has matched. Without that, nothing is touched.
 func (s Record) saveCounts(ctx context.Context, t *task, in *intent) *intent {
-	if in.decision == nil || in.decision.counts == nil || in.left || in.fault != nil || in.incomplete != nil {
+	if in.stored == nil || in.left || in.fault != nil || in.incomplete != nil {
 		return in
 	}
-	saved := *in
-	saved.counts = in.decision.counts.Without(in.ended.take())
-	saved.fault = s.Journal.SaveCounts(ctx, t.cleaner, saved.counts, t.record.Name)
-	saved.left = saved.fault != nil && isCause(ctx, s.Stopping)
+	saved, lost := *in, in.ended.take()
+	now := &stored{in.decision.counts.Without(lost), t.record.Name}
+	if saved.fault = s.Journal.SaveCounts(ctx, t.cleaner, now.counts, now.counted); saved.fault == nil {
+		saved.stored = now
+		return &saved
+	}
+	in.ended.putBack(lost)
+	saved.left = isCause(ctx, s.Stopping)
 	return &saved
 }
 
 // ended are the keys of counts that ended after they were decided by. It is safe for concurrent use. A nil one takes
 // none.
 type ended struct {
-	mu   sync.Mutex
-	keys map[string]bool
+	// isCounted reports whether there is a count.
+	isCounted func(key string) bool
+	mu        sync.Mutex
+	keys      map[string]bool
 }
 
-// endedOf is for the counts of a Cleaner, if it keeps any.
-func endedOf(cleaner *v1alpha1.Cleaner) *ended {
+// ending is for what may end of the decision's counts. Nil if there are none.
+func (d *decision) ending() *ended {
+	if d.counts == nil {
+		return nil
+	}
+	return &ended{isCounted: func(key string) bool { _, is := d.counts[key]; return is }}
+}
+
+// ending is for what may end of the counts of a Cleaner whose run is taken over. Nil if it keeps none.
+func ending(cleaner *v1alpha1.Cleaner) *ended {
 	if !cleaner.KeepsCounts() {
 		return nil
 	}
-	return &ended{}
+	return &ended{isCounted: func(string) bool { return true }}
 }
 
 // note takes note of what a new decision on candidates ends: the counts of those that it leaves alone, and of what the
@@ -133,7 +156,18 @@ func (e *ended) add(keys []string) {
 		e.keys = map[string]bool{}
 	}
 	for _, key := range keys {
-		e.keys[key] = true
+		if e.isCounted(key) {
+			e.keys[key] = true
+		}
+	}
+}
+
+// putBack takes keys that were taken, and not saved.
+func (e *ended) putBack(keys map[string]bool) {
+	if e != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		maps.Copy(e.keys, keys) // take has made the map
 	}
 }
 
@@ -145,24 +179,24 @@ func (e *ended) take() map[string]bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	keys := e.keys
-	e.keys = nil
+	e.keys = map[string]bool{}
 	return keys
 }
 
-// saveLost saves that the counts have ended of what was not found any more while the run acted. It tries for a while,
+// saveLost saves that the counts have ended of what was not found any more after the decision. It tries for a while,
 // also when the run was stopped.
 func (s Record) saveLost(ctx context.Context, t *task, out *outcomes) {
 	lost := out.ended.take()
-	if len(lost) == 0 || out.counts == nil || errors.Is(out.stopped, journal.ErrTaken) {
+	if len(lost) == 0 || out.stored == nil || errors.Is(out.stopped, journal.ErrTaken) {
 		return
 	}
 	s.savePatiently(ctx, func(ctx context.Context) error {
-		return s.Journal.SaveCounts(ctx, t.cleaner, out.counts.Without(lost), t.record.Name)
+		return s.Journal.SaveCounts(ctx, t.cleaner, out.stored.counts.Without(lost), out.stored.counted)
 	})
 }
 
-// forgetLost does the same for a run that was taken over, by the counts as they are.
-func (r *Runner) forgetLost(ctx context.Context, cleaner *v1alpha1.Cleaner, left *leftover, memory *selector.Share) {
+// saveLostOf does the same for a run that was taken over, from the counts in the cluster.
+func (r *Runner) saveLostOf(ctx context.Context, cleaner *v1alpha1.Cleaner, left *leftover, memory *selector.Share) {
 	lost := left.ended.take()
 	if len(lost) == 0 || cleaner == nil || r.Read.Counts == nil {
 		return
@@ -184,12 +218,19 @@ func (r *Runner) forgetLost(ctx context.Context, cleaner *v1alpha1.Cleaner, left
 	})
 }
 
+// stopPatience is how long an operator that stops tries to save counts.
+const stopPatience = 3 * time.Second
+
 // savePatiently tries for a while.
 func (s Record) savePatiently(ctx context.Context, save func(context.Context) error) {
 	var err error
 	tried := func(ctx context.Context) (bool, error) { err = save(ctx); return err == nil, nil }
+	patience := journal.SaveTimeout
+	if isCause(ctx, s.Stopping) {
+		patience = stopPatience
+	}
 	ctx = context.WithoutCancel(ctx)
-	if wait.PollUntilContextTimeout(ctx, journal.SaveRetry, journal.SaveTimeout, true, tried) != nil {
-		klog.FromContext(ctx).Error(err, "Could not save that the counts of objects have ended that the run did not find any more")
+	if wait.PollUntilContextTimeout(ctx, journal.SaveRetry, patience, true, tried) != nil {
+		klog.FromContext(ctx).Error(err, "Could not end the counts of objects that no longer match")
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -41,10 +40,10 @@ type intent struct {
 	plan []v1alpha1.ObjectOutcome
 	// ledger has the victims, and what becomes of them. Nil when there are none.
 	ledger *journal.Ledger
-	// counts are what was saved of in how many runs each object has matched. Nil before that, or when nothing was.
-	counts guard.Counts
-	// ended are the counts that ended since the decision.
-	ended *ended
+	// stored are the counts that the cluster has, and ended those of them that ended since the decision. Nil when the
+	// Cleaner keeps no counts.
+	stored *stored
+	ended  *ended
 	// fault says why the intent could not be written, and incomplete why it could not be decided a second time: then
 	// nothing is touched.
 	fault, incomplete error
@@ -62,7 +61,7 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 		return &intent{left: true}
 	}
 	in := &intent{decision: d}
-	in.fault = s.saveEnded(ctx, t, d)
+	in.stored, in.fault = s.saveEnded(ctx, t, d)
 	if in.left = in.fault != nil && isCause(ctx, s.Stopping); in.left {
 		return in
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
-	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object/stage"
 )
@@ -30,9 +29,9 @@ type outcomes struct {
 	stopped error
 	// left says that another operator goes on with the run.
 	left bool
-	// counts are what was saved of in how many runs each object has matched, and ended those of them that ended while the
-	// run acted. Nil when there are none.
-	counts guard.Counts
+	// stored are the counts that the cluster has, and ended those of them that ended since. Nil when the Cleaner keeps no
+	// counts.
+	stored *stored
 	ended  *ended
 	// ledger has what became of the victims, and must be saved before the record ends. Nil when there are none.
 	ledger *journal.Ledger

@@ -99,8 +99,10 @@ func (r *Runner) finish(ctx context.Context, t *task, rest *remainder) {
 	outcomes, err := r.dealWith(running, t, left, rest, memory)
 	t.progress.StopShowing()
 	t.progress.Enter(metrics.StageRecord, 0)
+	if !journal.IsTaken(err) {
+		r.saveLostOf(ctx, rest.notifies, left, memory)
+	}
 	if err == nil {
-		r.forgetLost(ctx, rest.notifies, left, memory)
 		r.settle(ctx, t, rest, left.ledger, outcomes)
 		return
 	}
@@ -128,7 +130,7 @@ func (r *Runner) decideAgain(
 	if rest.isClosed() {
 		return nil
 	}
-	left.ended = endedOf(t.cleaner)
+	left.ended = ending(t.cleaner)
 	var decide recheck.Decide
 	switch set := &t.cleaner.Spec.ResourcePolicySet; {
 	case set.AggregatedSelection != "" || set.WantsInputs() || t.cleaner.JudgesFindings():
@@ -168,7 +170,6 @@ func (r *Runner) settle(
 	}) {
 		t.progress.Enter(metrics.StageNotify, 0)
 		r.Delivery.Notify(ctx, rest.notifies, record, outcomes)
-		r.Record.dropNeedless(ctx, record, outcomes)
 	}
 }
 

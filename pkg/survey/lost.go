@@ -37,8 +37,8 @@ func (f *Findings) Lost(c stage.Candidate, first *Findings) string {
 	return ""
 }
 
-// saysSame reports whether two surveys found an object so in the same way. Of how many kinds none names it does not
-// matter: that changes whenever somebody installs a kind.
+// saysSame reports whether two surveys found an object so in the same way. The number of kinds searched does not
+// matter: it changes whenever somebody installs a kind.
 func saysSame(a, b *finding.Finding) bool {
 	return b != nil && a.Confidence == b.Confidence && withoutKinds(a) == withoutKinds(b)
 }

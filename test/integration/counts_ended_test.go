@@ -5,8 +5,10 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,6 +56,31 @@ func TestCountsEndAlsoInRunsThatDoNotAct(t *testing.T) {
 			b.wantNames("used")
 		})
 	}
+}
+
+// TestCountsEndWhereTheSecondDecisionDoesNotFindThem, also when what the run counts cannot be saved.
+func TestCountsEndWhereTheSecondDecisionDoesNotFindThem(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	late, old := b.configMap("late"), b.configMap("old")
+	c := b.cleaner(v1alpha1.ActionDelete, b.configMapsAndPods(), aggregated(unusedConfigMaps), threshold(3))
+	b.run(c)
+	b.run(c)
+	b.wantCounted(c, map[string]string{key(late): "2", key(old): "2"})
+	var used, failed sync.Once
+	b.requests.setMeddle(func(r *http.Request) (_ *http.Response, err error) {
+		switch {
+		case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/secrets"):
+			used.Do(func() { b.pod("web", "late") })
+		case r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/"+operatorNamespace+"/configmaps/"):
+			failed.Do(func() { err = errors.New("no answer") })
+		}
+		return nil, err
+	})
+	wantRun(t, b.run(c), v1alpha1.ReasonFailed, "no answer")
+	b.wantNames("late", "old")
+	b.wantCounted(c, map[string]string{key(old): "2"})
 }
 
 // TestCountsEndInARunThatIsResumed: what a resumed run does not find any more begins anew, and nothing else does.

@@ -101,7 +101,8 @@ func (i *Item) HasCopy() bool { return i.copy != nil }
 
 // IsMissing reports whether the object is left alone although it is gone, and nobody knows whether the run deleted it.
 func (i *Item) IsMissing() bool {
-	return i.Result == Left && i.copy != nil && i.live == nil && slices.Contains(uncertain, i.outcome)
+	hasCopy := i.copy != nil && i.copy.Problem == nil && len(i.copy.Patch) == 0 // a Transform deletes nothing
+	return i.Result == Left && hasCopy && i.live == nil && slices.Contains(uncertain, i.outcome)
 }
 
 func (i *Item) take(p plan) {

@@ -41,6 +41,12 @@ func newTogether(intents []journal.Intent, outcomes map[int]journal.SavedOutcome
 			t.gone[intents[i].UID] = nil
 		}
 	}
+	for i := range intents {
+		o := intents[i].Object()
+		if _, is := t.gone[o.UID]; is && (t.namespaces[o.Namespace] || t.definitions[o.Kind.Resource+"."+o.Kind.Group]) {
+			t.deleted[o.UID] = true
+		}
+	}
 	return t
 }
 
@@ -80,6 +86,5 @@ func (t *together) settle() {
 // has reports whether an object was deleted together with one that the run deleted.
 func (t *together) has(item *Item) bool {
 	_, isGone := t.gone[item.UID]
-	return isGone && (t.deleted[item.UID] || t.namespaces[item.Namespace] ||
-		t.definitions[item.Kind.Resource+"."+item.Kind.Group])
+	return isGone && t.deleted[item.UID]
 }

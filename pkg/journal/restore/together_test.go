@@ -54,6 +54,7 @@ func TestDeletedTogether(t *testing.T) {
 		"two that own each other":   {[]string{"v1 ConfigMap configmaps ns a", "v1 ConfigMap configmaps ns b"}, []v1alpha1.OutcomeResult{gone, gone}, []journal.Copy{owned("a", "b"), owned("b", "a")}, ""},
 		"a Namespace":               {[]string{"v1 Namespace namespaces - ns", "v1 ConfigMap configmaps ns b", "v1 ConfigMap configmaps other c"}, []v1alpha1.OutcomeResult{deleted, gone, gone}, nil, "b"},
 		"a definition":              {[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions - cms.example.com", "example.com/v1 CM cms ns b"}, []v1alpha1.OutcomeResult{deleted, kindGone}, nil, "b"},
+		"owned by what it defined":  {[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions - cms.example.com", "example.com/v1 CM cms ns b", "v1 ConfigMap configmaps ns c"}, []v1alpha1.OutcomeResult{deleted, kindGone, gone}, []journal.Copy{owned("c", "b")}, "b c"},
 		"another definition":        {[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions - cms.example.com", "example.org/v1 CM cms ns b"}, []v1alpha1.OutcomeResult{deleted, kindGone}, nil, ""},
 		"a definition, not deleted": {[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions - cms.example.com", "example.com/v1 CM cms ns b"}, []v1alpha1.OutcomeResult{v1alpha1.OutcomeFailed, kindGone}, nil, ""},
 	} {

@@ -39,6 +39,9 @@ type Outcome struct {
 	Detail string
 	// Err is the cause of Result Failed or NotEvaluated, to distinguish a refusal from a fault.
 	Err error
+	// Unclear is true when an answer about the object was lost, and a live read then showed no change: the request may
+	// still be carried out.
+	Unclear bool
 }
 
 // Handled reports whether a run of the action did to the object what it was asked to do; a Scan is asked to find it.
