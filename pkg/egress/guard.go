@@ -116,15 +116,27 @@ func onlyHosts(ip netip.Addr) error {
 }
 
 // isService reports whether a Service's name is that of the Service itself. One of the type ExternalName is another
-// name for any host.
+// name for any host, also for one whose name begins like the Service's.
 func (g Guard) isService(ctx context.Context, name string) bool {
-	short := strings.TrimSuffix(name, ".cluster.local")
-	canonical, err := g.canonical(ctx, short+".cluster.local.")
+	short, domain := strings.TrimSuffix(name, ".cluster.local"), ".cluster.local"
+	canonical, err := g.canonical(ctx, short+domain+".")
 	var dns *net.DNSError
 	if errors.As(err, &dns) && dns.IsNotFound { // the cluster's domain is another
+		domain = g.domain(ctx)
 		canonical, err = g.canonical(ctx, short)
 	}
-	return err == nil && (nameOf(canonical) == short || strings.HasPrefix(nameOf(canonical), short+"."))
+	return err == nil && (nameOf(canonical) == short || nameOf(canonical) == short+domain)
+}
+
+// domain is that of the cluster's Services, with a dot before it, as the API server's own Service shows it. Empty if
+// it does not.
+func (g Guard) domain(ctx context.Context) string {
+	canonical, err := g.canonical(ctx, ownService)
+	if err != nil {
+		return ""
+	}
+	domain, _ := strings.CutPrefix(nameOf(canonical), ownService)
+	return domain
 }
 
 // Proxied judges a host that a proxy connects to, which looks its name up itself: by what the name shows, and by the

@@ -15,7 +15,7 @@ import (
 var names = map[string]string{
 	"api.example.com": "192.0.2.1", "hook.team-a.svc": "10.96.0.20", "alias.team-a.svc": "10.96.0.30", "hook.team-b.svc": "10.96.0.30", "kubernetes.default.svc": "10.96.0.1",
 	"relay.example.com": "10.1.2.3", "public.example.com": "198.51.100.7", "cloud.example.com": "169.254.169.254", "cloud.team-a.svc": "fd00:ec2::254",
-	"open.team-b.svc": "198.51.100.8", "sixtofour.example.com": "2002:a9fe:a9fe::1", "localhost": "127.0.0.1",
+	"likeness.team-a.svc": "10.1.2.3", "open.team-b.svc": "198.51.100.8", "sixtofour.example.com": "2002:a9fe:a9fe::1", "localhost": "127.0.0.1",
 }
 
 func lookup(_ context.Context, _, host string) ([]netip.Addr, error) {
@@ -33,7 +33,9 @@ func newGuard(namespace string, allowed ...string) Guard {
 	for _, host := range allowed {
 		hosts[host] = true
 	}
-	g := NewGuard(hosts, "https://api.example.com:6443").WithLookup(lookup, map[string]string{"alias.team-a.svc": "hook.team-b.svc.cluster.local."})
+	g := NewGuard(hosts, "https://api.example.com:6443").WithLookup(lookup, map[string]string{
+		"alias.team-a.svc": "hook.team-b.svc.cluster.local.", "likeness.team-a.svc": "likeness.team-a.svc.10-1-2-3.example.",
+	})
 	g.Namespace = namespace
 	return g
 }
@@ -53,6 +55,7 @@ func TestWhoMayCallWhat(t *testing.T) {
 		"open.team-b.svc":        {teamA: ErrPrivate}, // also where Services have addresses of the internet
 		"34.118.227.9":           {teamA: ErrPrivate}, // a Service on GKE
 		"alias.team-a.svc":       {teamA: ErrPrivate}, // an ExternalName
+		"likeness.team-a.svc":    {teamA: ErrPrivate}, // one that begins like the Service's own name
 		"cloud.team-a.svc":       {ErrNotAHost, ErrNotAHost, ErrNotAHost},
 		"cloud.example.com":      {ErrNotAHost, ErrNotAHost, ErrNotAHost},
 		"sixtofour.example.com":  {ErrNotAHost, ErrNotAHost, ErrNotAHost},
@@ -76,6 +79,30 @@ func TestWhoMayCallWhat(t *testing.T) {
 				t.Errorf("%s, %s, through a proxy: %v, want %v", host, who, got, one.want)
 			}
 		}
+	}
+}
+
+// TestServicesOfAnotherDomain: not every cluster calls its domain cluster.local.
+func TestServicesOfAnotherDomain(t *testing.T) {
+	t.Parallel()
+	canonical := map[string]string{
+		"hook.team-a.svc": "hook.team-a.svc.example.net.", "alias.team-a.svc": "alias.team-a.svc.10-1-2-3.example.", ownService: ownService + ".example.net.",
+	}
+	g := newGuard("team-a")
+	g.canonical = func(_ context.Context, host string) (string, error) {
+		if name := canonical[host]; name != "" {
+			return name, nil
+		}
+		return "", &net.DNSError{Name: host, IsNotFound: true}
+	}
+	for host, want := range map[string]bool{"hook.team-a.svc": true, "alias.team-a.svc": false, "none.team-a.svc": false} {
+		if got := g.isService(t.Context(), host); got != want {
+			t.Errorf("%s is a Service: %t", host, got)
+		}
+	}
+	delete(canonical, ownService) // then nobody knows the domain
+	if g.isService(t.Context(), "hook.team-a.svc") {
+		t.Error("a name of a domain that is not known is a Service")
 	}
 }
 
