@@ -33,8 +33,8 @@ var allowed = []string{"json", "len", "index", "eq", "ne", "lt", "le", "gt", "ge
 var errTooLong = fmt.Errorf("it makes more than %d KiB", maxTemplated>>10)
 
 // parseTemplate reads a template, to be executed once. What could use up the operator's time or memory is not allowed:
-// other functions, templates that call one another, and loops within loops or over anything but a field of the
-// document.
+// other functions, templates that call one another, and loops within loops or over anything but a list of the document:
+// a template loops over a number as often as it says.
 func parseTemplate(text string) (*template.Template, error) {
 	if len(text) > maxTemplate {
 		return nil, fmt.Errorf("it is longer than %d KiB", maxTemplate>>10)
@@ -60,26 +60,29 @@ func parseTemplate(text string) (*template.Template, error) {
 	if parsed.Tree == nil { // an empty one
 		return parsed, nil
 	}
-	return parsed, checkNodes(parsed.Root, false)
+	return parsed, checkNodes(parsed.Root, where{})
 }
 
+// where is a place in a template: in a range, or within with.
+type where struct{ looping, within bool }
+
 // checkNodes looks for what is not allowed.
-func checkNodes(node parse.Node, looping bool) error { //nolint:cyclop // a flat switch over nodes
+func checkNodes(node parse.Node, at where) error { //nolint:cyclop // a flat switch over nodes
 	switch n := node.(type) {
 	case *parse.ListNode:
 		if n != nil {
-			return checkAll(n.Nodes, looping)
+			return checkAll(n.Nodes, at)
 		}
 	case *parse.ActionNode:
-		return checkNodes(n.Pipe, looping)
+		return checkNodes(n.Pipe, at)
 	case *parse.PipeNode:
 		var arguments []parse.Node
 		for _, command := range n.Cmds {
 			arguments = append(arguments, command.Args...)
 		}
-		return checkAll(arguments, looping)
+		return checkAll(arguments, at)
 	case *parse.ChainNode:
-		return checkNodes(n.Node, looping)
+		return checkNodes(n.Node, at)
 	case *parse.IdentifierNode:
 		if !slices.Contains(allowed, n.Ident) {
 			return fmt.Errorf("the function %s is not allowed; these are: %s", n.Ident, strings.Join(allowed, ", "))
@@ -87,41 +90,48 @@ func checkNodes(node parse.Node, looping bool) error { //nolint:cyclop // a flat
 	case *parse.TemplateNode:
 		return errors.New("template is not allowed")
 	case *parse.IfNode:
-		return checkBranch(&n.BranchNode, looping)
+		return checkBranch(&n.BranchNode, at)
 	case *parse.WithNode:
-		return checkBranch(&n.BranchNode, looping)
+		at.within = true
+		return checkBranch(&n.BranchNode, at)
 	case *parse.RangeNode:
-		if looping || !isField(n.Pipe) {
-			return errors.New("range is allowed only over a field, such as .objects, and not within another range")
+		if at.looping || !isList(n.Pipe, at.within) {
+			return errors.New("range is allowed only over a list, .objects or .tallies ($.objects within with), " +
+				"and not within another range")
 		}
-		return checkBranch(&n.BranchNode, true)
+		at.looping = true
+		return checkBranch(&n.BranchNode, at)
 	}
 	return nil
 }
 
-func checkAll(nodes []parse.Node, looping bool) error {
+func checkAll(nodes []parse.Node, at where) error {
 	for _, node := range nodes {
-		if err := checkNodes(node, looping); err != nil {
+		if err := checkNodes(node, at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkBranch(n *parse.BranchNode, looping bool) error {
-	return errors.Join(checkNodes(n.Pipe, looping), checkNodes(n.List, looping), checkNodes(n.ElseList, looping))
+func checkBranch(n *parse.BranchNode, at where) error {
+	return errors.Join(checkNodes(n.Pipe, at), checkNodes(n.List, at), checkNodes(n.ElseList, at))
 }
 
-// isField reports whether a loop goes over a field of the document: .objects or $.objects.
-func isField(pipe *parse.PipeNode) bool {
+// lists are the lists of the document.
+var lists = []string{"objects", "tallies"}
+
+// isList reports whether a loop goes over a list of the document: .objects or $.objects. within with, .objects may be
+// something else.
+func isList(pipe *parse.PipeNode, within bool) bool {
 	if len(pipe.Cmds) != 1 || len(pipe.Cmds[0].Args) != 1 {
 		return false
 	}
 	switch argument := pipe.Cmds[0].Args[0].(type) {
 	case *parse.FieldNode:
-		return true
+		return !within && len(argument.Ident) == 1 && slices.Contains(lists, argument.Ident[0])
 	case *parse.VariableNode:
-		return argument.Ident[0] == "$" && len(argument.Ident) > 1
+		return len(argument.Ident) == 2 && argument.Ident[0] == "$" && slices.Contains(lists, argument.Ident[1])
 	}
 	return false
 }
