@@ -101,6 +101,8 @@ func callCost(function string, args []ref.Val) uint64 { //nolint:cyclop // a fla
 		return patternCost(textAt(args, 0), stepsOfText(textAt(args, 1)))
 	case "distinct", "sets.contains", "sets.equivalent", "sets.intersects":
 		return 1 + weighAll(args)*uint64(1+elements(args[0]))
+	case "indexOf", "lastIndexOf": // of texts, each place is compared; of lists, each element
+		return 1 + weighAll(args) + units(uint64(len(textAt(args, 0)))*uint64(len(textAt(args, 1))))
 	case "sort", "list.@sortByAssociatedKeys", "@sortByAssociatedKeys":
 		return 1 + 16*weighAll(args)
 	}
