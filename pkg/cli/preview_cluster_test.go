@@ -110,7 +110,12 @@ func (s *site) call(ctx context.Context, edit func(*terminal.Options), args ...s
 	}
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
 	code := Execute(ctx, streams, options, append(args, "--kubeconfig", s.kubeconfig))
-	return session{out.String(), errOut.String(), code}
+	return session{out.String(), s.short(errOut.String()), code}
+}
+
+// short leaves the kubeconfig of the test out of the commands that repeat it.
+func (s *site) short(text string) string {
+	return regexp.MustCompile(`(kubectl cleaner [a-z]+|kubectl [a-z]+|kubectl) --kubeconfig `+regexp.QuoteMeta(s.kubeconfig)).ReplaceAllString(text, "$1")
 }
 
 func (s *site) configMap(name string, labels map[string]string) {

@@ -31,6 +31,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/run"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/runs"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/scan"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/stop"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/trial"
@@ -73,7 +74,10 @@ func command(s *terminal.Session) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return terminal.UsageError(cmd, mistaken(cmd, err))
 	})
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return oneScope(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		s.Repeat(search.Given(cmd.Flags(), search.ConnectingTo...))
+		return oneScope(cmd)
+	}
 	root.PersistentFlags().
 		Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand())

@@ -72,7 +72,7 @@ func TestRunShowsProgress(t *testing.T) {
 	options := terminal.Options{Version: "v1.2.3", Now: time.Now, Clock: stepping(t, 20*time.Millisecond), Getenv: func(string) string { return "" }}
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: errOut}
 	code := Execute(ctx, streams, options, []string{"run", c.Name, "--yes", "--wait", "--progress=plain", "--kubeconfig", s.kubeconfig})
-	got := s.plain(errOut.text.String())
+	got := s.plain(s.short(errOut.text.String()))
 	want := "note: the run unused-NS-SECONDS goes on; to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; to stop it before its next object: kubectl cleaner cancel unused-NS-SECONDS\nerror: interrupted\n"
 	if code != codes.ExitInterrupted || !strings.Contains(got, "deleting · 120 of 300 objects") || !strings.HasSuffix(got, want) {
 		t.Errorf("exit code %d, want %q at the end of:\n%s", code, want, got)

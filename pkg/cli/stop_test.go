@@ -164,7 +164,7 @@ func TestStopOfAnotherNamespace(t *testing.T) {
 			"hint: say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; if the operator is not running, this is their old status   [E-STP-001]\n")
 
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = v1alpha1.DryRunByFlag })
-	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), codes.ExitDone, "", annotated+unseen+"the operator runs with --dry-run and acts on nothing anyway"+ifItRuns)
+	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), codes.ExitDone, "", annotated+unseen+"the operator runs with --dry-run and acts on nothing anyway"+inNS(ifItRuns))
 	s.wants(s.call(t.Context(), atNoon, resumes...), codes.ExitDone, "", "acting is resumed: "+removed+"; it was: \"by admin at 2026-11-21T12:00:00Z\"\n"+
 		"note: Cleaners still only report, because the operator runs with --dry-run\n")
 	s.wants(s.call(t.Context(), atNoon, resumes...), codes.ExitDone, "", toResumeNothing)
@@ -233,6 +233,9 @@ func TestStopInTheWrongNamespace(t *testing.T) {
 	s.wants(s.call(t.Context(), meanwhile(nothing), "resume", "-n", wrong), codes.ExitDone, "", strings.ReplaceAll(toResumeNothing, "NS", wrong))
 }
 
+// inNS is what a stop says where it was given the namespace.
+func inNS(said string) string { return strings.Replace(said, " resume\n", " resume -n NS\n", 1) }
+
 // TestStopWhereAnOperatorLeads: an operator that runs outside of the cluster has no Deployment there.
 func TestStopWhereAnOperatorLeads(t *testing.T) {
 	s, other := newSite(t), newSite(t)
@@ -242,7 +245,7 @@ func TestStopWhereAnOperatorLeads(t *testing.T) {
 	must(t, s.Create(t.Context(), lease))
 	c := s.cleaner()
 	got := s.call(t.Context(), s.obeys(c, s.namespace, 1), "stop", "-n", s.namespace)
-	s.wants(got, codes.ExitDone, "", "namespace NS is annotated cleaner/stop: \"by admin at 2026-11-21T12:00:00Z\"\n"+whatStops)
+	s.wants(got, codes.ExitDone, "", "namespace NS is annotated cleaner/stop: \"by admin at 2026-11-21T12:00:00Z\"\n"+inNS(whatStops))
 }
 
 // TestStopWithoutDefinitions says at once that nothing can act.
@@ -289,7 +292,7 @@ func TestStopWithFewRights(t *testing.T) {
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"patch"}})
 	stops := []string{"--as", user, "--operator-namespace", s.namespace}
 	annotated := "namespace NS is annotated cleaner/stop: \"by user-NS at 2026-11-21T12:00:00Z\"\n"
-	s.wants(s.call(t.Context(), atNoon, append([]string{"stop"}, stops...)...), codes.ExitDone, "", annotated+unseen+"there are no Cleaners"+ifItRuns)
+	s.wants(s.call(t.Context(), atNoon, append([]string{"stop"}, stops...)...), codes.ExitDone, "", annotated+unseen+"there are no Cleaners"+inNS(ifItRuns))
 	if value, _ := s.annotated(s.namespace); value != "by "+user+" at 2026-11-21T12:00:00Z" {
 		t.Errorf("the annotation is %q", value)
 	}
@@ -311,7 +314,7 @@ func TestStopWithFewRights(t *testing.T) {
 		return !strings.Contains(got.errOut, "there are no Cleaners"), nil
 	})
 	s.wants(got, codes.ExitDone, "", annotated+unseen+"cleaners.apps.projectsveltos.io is forbidden: User \"user-NS\" cannot list resource \"cleaners\" in API group "+
-		"\"apps.projectsveltos.io\" at the cluster scope"+ifItRuns)
+		"\"apps.projectsveltos.io\" at the cluster scope"+inNS(ifItRuns))
 }
 
 // TestStopIsTold by the commands that one may look at to find out why nothing is deleted.

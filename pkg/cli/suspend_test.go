@@ -189,6 +189,51 @@ func TestCancel(t *testing.T) {
 			"hint: to undo what it did: kubectl cleaner restore unused-NS-SECONDS   [E-RUN-006]\n")
 }
 
+// TestResumeWithAnEmptySelector resumes nothing: somebody who names Cleaners by a variable that is empty does not mean a stop.
+func TestResumeWithAnEmptySelector(t *testing.T) {
+	s := newSite(t)
+	s.wants(s.call(t.Context(), nil, "resume", "-l", ""), codes.ExitUsage, "",
+		"error: kubectl cleaner resume: --selector is empty; give labels, or leave it out\nhint: run: kubectl cleaner resume --help   [E-USE-001]\n")
+}
+
+// TestNamesAsKubectlPrintsThem: kubectl get cleaners -o name.
+func TestNamesAsKubectlPrintsThem(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	for prefix, code := range map[string]int{"cleaner.apps.projectsveltos.io/": codes.ExitDone, "cleaners/": codes.ExitDone, "cleaner.apps/": codes.ExitError, "pods/": codes.ExitError} {
+		if got := s.call(t.Context(), nil, "suspend", prefix+c.Name); got.code != code {
+			t.Errorf("%s: %+v", prefix, got)
+		}
+	}
+}
+
+// TestCancelWhoseRecordCannotBeRead does not say that nothing was touched.
+func TestCancelWhoseRecordCannotBeRead(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	o := &operator{site: s, cleaner: c}
+	run := o.runName()
+	o.status(func(c *v1alpha1.Cleaner) {
+		c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: run, NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule}
+	})
+	s.kubeconfig = s.proxied(func(w http.ResponseWriter, r *http.Request) bool {
+		isRecord := strings.HasSuffix(r.URL.Path, "/cleanerruns/"+run)
+		if isRecord {
+			http.Error(w, "a fault", http.StatusBadRequest)
+		}
+		return isRecord
+	})
+	got := s.call(t.Context(), meanwhile(func(waited int) {
+		if waited == 1 {
+			o.status(func(c *v1alpha1.Cleaner) { c.Status.ActiveRun = nil })
+		}
+	}), "cancel", c.Name)
+	if strings.Contains(got.errOut, "touched nothing") || !strings.Contains(got.errOut, "the run ended; its record cannot be read: ") ||
+		!strings.HasSuffix(s.plain(got.errOut), "hint: to see what it did: kubectl cleaner runs unused-NS-SECONDS\n") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestCancelRequest: a request that no run has answered yet begins a run as soon as it can, so who cancels the Cleaner
 // means it, too. Who names a run means that one.
 func TestCancelRequest(t *testing.T) {

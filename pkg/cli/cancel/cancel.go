@@ -7,6 +7,7 @@ package cancel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -193,12 +194,19 @@ func (o *options) await(parent context.Context, api *cluster.Client, cleaner, ru
 	)
 }
 
+// readPatience is how long the record of a run that has ended is read.
+const readPatience = 10 * time.Second
+
 // reportEnd says what the run did before it ended.
 func (o *options) reportEnd(ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cleaner, run string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readPatience)
+	defer cancel()
 	record, err := api.CleanerRun(ctx, run)
+	var failure *terminal.Failure
 	switch {
-	case apierrors.IsForbidden(err):
+	case err != nil && (!errors.As(err, &failure) || failure.Code != codes.RunNotFound):
 		o.Note("the run ended; its record cannot be read: %s", terminal.OneLine(err.Error()))
+		fmt.Fprintf(o.ErrOut, "%s to see what it did: %s runs %s\n", o.Paint(o.ErrOut).Bold("hint:"), terminal.Program, run)
 	case err != nil:
 		fmt.Fprintf(
 			o.ErrOut,

@@ -182,7 +182,12 @@ func Send(ctx context.Context, request *rest.Request) ([]byte, error) {
 
 // Cleaner reads a Cleaner. The error about one that does not exist names the nearest ones.
 func (c *Client) Cleaner(ctx context.Context, name string) (*v1alpha1.Cleaner, error) {
-	name = strings.TrimPrefix(name, "cleaner/") // as kubectl prints it
+	if kind, rest, ok := strings.Cut(name, "/"); ok { // as kubectl prints it
+		if kind, group, _ := strings.Cut(kind, "."); (kind == "cleaner" || kind == "cleaners") &&
+			(group == "" || group == v1alpha1.GroupVersion.Group) {
+			name = rest
+		}
+	}
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return nil, terminal.Fail(
 			codes.CleanerNotFound,

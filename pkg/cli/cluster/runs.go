@@ -85,7 +85,11 @@ func (c *Client) Runs(ctx context.Context) ([]v1alpha1.CleanerRun, error) {
 	err := List[v1alpha1.CleanerRunList](ctx, c, RunPath(""), func(run *v1alpha1.CleanerRun) { runs = append(runs, *run) })
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, c.NoCleaner(ctx, "")
+		return nil, terminal.Fail(
+			codes.CleanerNotFound,
+			errors.New("the cluster does not know CleanerRuns: their CustomResourceDefinition is not installed"),
+			"install KubeCleaner. If k8s-cleaner is installed, there are no runs: it keeps none",
+		)
 	case err != nil:
 		return nil, RequestError("listing the CleanerRuns", err)
 	}

@@ -123,7 +123,8 @@ func (j *job) lookAt(cleaner *v1alpha1.Cleaner, first *run.PreviewItem, untilThe
 	if cleaner.UID == "" || j.dump != nil {
 		return "fix the expression" + j.placeOf(cleaner, first) + ", or exclude such objects; " + untilThen
 	}
-	return fmt.Sprintf("run: %s preview %s --only %s", terminal.Program, cleaner.Name, cluster.RefOf(first.Object))
+	only := terminal.ShellWord(cluster.RefOf(first.Object).String())
+	return fmt.Sprintf("run: %s preview %s --only %s", terminal.Program, cleaner.Name, only)
 }
 
 // placeOf is where in a file that stands which failed on an object: " at cleaner.yaml:14". It is empty for a Cleaner of

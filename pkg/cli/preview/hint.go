@@ -64,9 +64,9 @@ func (j *job) nextOf(cleaner *v1alpha1.Cleaner, found *result, document *manifes
 	case j.drops:
 		return "do not apply it now. To see what to do first: " + terminal.Program + " doctor"
 	case j.dump != nil:
-		return fmt.Sprintf("next, on your cluster: %s preview -f %s", terminal.Program, j.files[0])
+		return fmt.Sprintf("next, on your cluster: %s preview -f %s", terminal.Program, terminal.ShellWord(j.files[0]))
 	case j.warnings > 0:
-		return fmt.Sprintf("before you apply it, look at what lint warns of: %s lint -f %s", terminal.Program, j.files[0])
+		return fmt.Sprintf("before you apply it, look at what lint warns of: %s lint -f %s", terminal.Program, terminal.ShellWord(j.files[0]))
 	case found.Action != v1alpha1.ActionScan && found.Matched > 0 && found.WouldAct == 0:
 		return "" // the operator would do nothing
 	case document.File != j.files[0]: // it is in a directory, or from the standard input
@@ -77,7 +77,8 @@ func (j *job) nextOf(cleaner *v1alpha1.Cleaner, found *result, document *manifes
 			terminal.Plural(int64(j.others), "is", "are"),
 			terminal.Plural(int64(j.others), "it", "them"))
 	}
-	return fmt.Sprintf("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaner), j.files[0])
+	file := terminal.ShellWord(j.files[0])
+	return fmt.Sprintf("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaner), file)
 }
 
 // toRun is how to have done what a preview of a Cleaner of the cluster shows. It is empty where nothing would be

@@ -174,7 +174,8 @@ func allowWords(plan *restore.Plan) string {
 		i := slices.IndexFunc(plan.Items, func(i *restore.Item) bool { return i.Result == restore.Restored })
 		item := plan.Items[i]
 		them = "it"
-		name = schema.GroupResource{Group: item.Kind.Group, Resource: item.Kind.Resource}.String() + " " + item.Name
+		resource := schema.GroupResource{Group: item.Kind.Group, Resource: item.Kind.Resource}
+		name = resource.String() + " " + terminal.ShellWord(item.Name)
 		if item.Namespace != "" {
 			name += " -n " + item.Namespace
 		}

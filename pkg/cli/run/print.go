@@ -208,10 +208,11 @@ func (o *options) reportEnd(ctx context.Context, api *cluster.Client, f *followe
 	default:
 		return cluster.RequestError("reading the CleanerRun "+f.run, err)
 	}
-	if err := o.printForPrograms(ctx, api, &record); err != nil {
-		return err
+	unprinted, ended := o.printForPrograms(ctx, api, &record), o.reportRun(&record)
+	if unprinted != nil && ended != nil { // how the run ended matters more
+		o.Note("%s", terminal.OneLine(unprinted.Error()))
 	}
-	return o.reportRun(&record)
+	return cmp.Or(ended, unprinted)
 }
 
 // summedUp is what a Cleaner's status knows of its last run.

@@ -6,6 +6,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -220,8 +221,9 @@ func (o *options) oneOrDiff(ctx context.Context, api *cluster.Client, run *v1alp
 // knows says that there is no such Cleaner, of which there are no runs either.
 func knows(ctx context.Context, c *cluster.Client, cleaner string, runs []v1alpha1.CleanerRun) error {
 	_, err := c.Cleaner(ctx, cleaner)
-	if err == nil {
-		return nil
+	var failure *terminal.Failure
+	if err == nil || !errors.As(err, &failure) || failure.Code != codes.CleanerNotFound {
+		return err
 	}
 	var names []string
 	for i := range runs {

@@ -5,6 +5,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,11 +41,12 @@ func (o *Flags) Protection() guard.Protection {
 	return guard.Protection{Operator: o.Operator(), Namespaces: strings.Split(guard.DefaultProtectedNamespaces, ",")}
 }
 
-// Connecting are the flags that say which cluster to ask, and as whom. Those that hold secrets are not among them.
-// Where are those that say what is read.
+// ConnectingTo are the flags that say which cluster to ask, and Connecting those that also say as whom. Those that hold
+// secrets are not among them. Where are those that say what is read.
 var (
-	Connecting = []string{"kubeconfig", "context", "as", "as-group", "cluster", "server", "user"}
-	Where      = append([]string{"from", "complete", "references", "operator-namespace"}, Connecting...)
+	ConnectingTo = []string{"kubeconfig", "context", "cluster", "server"}
+	Connecting   = append(slices.Clone(ConnectingTo), "as", "as-group", "user")
+	Where        = append([]string{"from", "complete", "references", "operator-namespace"}, Connecting...)
 )
 
 // Given are those of the flags that were given, as they may be given again.

@@ -74,7 +74,7 @@ func ResumeCommand(s *terminal.Session) *cobra.Command {
 			"With names or labels, undoes kubectl cleaner suspend: sets spec.suspend of these Cleaners to false. A stop stays in force.",
 		Example: "  kubectl cleaner resume\n  kubectl cleaner resume unused-configmaps\n  kubectl cleaner resume -l team=a",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			if len(names) == 0 && o.selector == "" {
+			if len(names) == 0 && !cmd.Flags().Changed("selector") { // an empty one is refused
 				return o.resume(cmd.Context())
 			}
 			if o.namespace != "" {
@@ -178,7 +178,11 @@ func (o *options) annotated(
 const maxReason = 1024
 
 func (o *options) hintResume() {
-	fmt.Fprintf(o.ErrOut, "%s to let Cleaners act again: %s resume\n", o.Paint(o.ErrOut).Bold("hint:"), terminal.Program)
+	resume := terminal.Program + " resume"
+	if o.namespace != "" {
+		resume += " -n " + terminal.ShellWord(o.namespace)
+	}
+	fmt.Fprintf(o.ErrOut, "%s to let Cleaners act again: %s\n", o.Paint(o.ErrOut).Bold("hint:"), resume)
 }
 
 func reasonWords(reason string) string {

@@ -22,6 +22,8 @@ type output struct {
 	io.Writer
 	// mark stands before the commands that are the plugin's own. It is random, so that no other text has it.
 	mark string
+	// flags are repeated in each command that is written.
+	flags string
 
 	mu sync.Mutex
 	// err remembers that something could not be written: commands print line by line, and look at no error.
@@ -41,7 +43,7 @@ func newOutputs(out, errOut io.Writer) (*output, *output) {
 func (t *output) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text, commands, _ := strings.Cut(string(p), t.mark)
+	text, commands, _ := strings.Cut(repeating(string(p), t.flags), t.mark)
 	var safe strings.Builder
 	safe.WriteString(Clean(text))
 	for part := range strings.SplitSeq(commands, t.mark) {

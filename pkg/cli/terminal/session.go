@@ -48,7 +48,7 @@ type Session struct {
 	// Color says when to use colours: auto, always or never.
 	Color string
 
-	out *output
+	out, errOut *output
 }
 
 // New wraps the streams so that nothing passes which a terminal obeys.
@@ -59,7 +59,7 @@ func New(streams genericiooptions.IOStreams, options Options) *Session {
 		options.Clock = clock.RealClock{}
 	}
 	options.Scripts.Clock = options.Clock
-	return &Session{IOStreams: streams, Options: options, out: out}
+	return &Session{IOStreams: streams, Options: options, out: out, errOut: errOut}
 }
 
 // Width is how many columns the terminal of the standard output has, or 0 when it is no terminal.

@@ -66,7 +66,7 @@ type deletion struct {
 	At      time.Time `json:"at"`
 	Why     string    `json:"why,omitempty"`
 	// Unsure is true when the run was cut off, and the object was gone when it was resumed: somebody else may have deleted
-	// it.
+	// it. It is also true when a newer run could not be read.
 	Unsure bool `json:"unsure,omitempty"`
 	// Restore is the command that brings it back. Empty when there is no copy.
 	Restore string     `json:"restore,omitempty"`

@@ -74,7 +74,7 @@ func (j *job) deletedIn(run *v1alpha1.CleanerRun) *deletion {
 			Cleaner: run.Spec.Cleaner,
 			At:      run.Spec.NominalTime.Time,
 			Why:     cmp.Or(o.Message, o.Reason),
-			Unsure:  o.Outcome == v1alpha1.OutcomeFoundGone,
+			Unsure:  o.Outcome == v1alpha1.OutcomeFoundGone || j.unrecorded, // of a newer run
 		}
 		if kept := run.Status.Copies; kept != nil && kept.Dropped == "" {
 			ref := cluster.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}

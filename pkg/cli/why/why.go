@@ -227,16 +227,15 @@ func (j *job) noObject(ctx context.Context) error {
 	} else if j.assumed {
 		hint = fmt.Sprintf("this looked in namespace %s; to look in another one: -n NAMESPACE, or KIND/NAMESPACE/NAME", j.Namespace)
 	}
+	failure := &terminal.Failure{Exit: codes.ExitError, Code: codes.WhyNotFound, Hint: hint}
 	where := "the cluster, and no run that is on record deleted it"
 	switch {
 	case j.Dump != nil:
 		where = "the manifests"
 	case j.unrecorded:
 		where = "the cluster, and not all records of runs could be read"
+		failure.Exit, failure.Code = codes.ExitPartial, codes.RunUnreadable
 	}
-	return terminal.Fail(
-		codes.WhyNotFound,
-		fmt.Errorf("there is no %s in %s", terminal.OneLine(j.name.String()), where),
-		hint,
-	)
+	failure.Err = fmt.Errorf("there is no %s in %s", terminal.OneLine(j.name.String()), where)
+	return failure
 }
