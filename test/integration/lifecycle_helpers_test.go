@@ -15,7 +15,7 @@ import (
 )
 
 // patience bounds every wait for something that must happen.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // life follows one Cleaner through its reconciles.
 type life struct {
