@@ -7,6 +7,8 @@ import (
 	"context"
 	"net/http"
 	"sync"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
 const (
@@ -30,37 +32,44 @@ func newCrowd(ofOne, ofAll int) *crowd {
 	return &crowd{ofOne: ofOne, ofAll: ofAll, of: map[string]int{}}
 }
 
-// join counts something that the person asks for, until leave is called. It waits for nothing.
-func (c *crowd) join(p *person) (leave func(), err error) {
+// join counts something that the person asks for, until leave is called. who is the same for all tokens of an account.
+// It waits for nothing.
+func (c *crowd) join(who string) (leave func(), err error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	switch {
-	case c.of[p.key] >= c.ofOne:
+	case c.of[who] >= c.ofOne:
 		return nil, failure(http.StatusTooManyRequests, "you have %d requests of this kind going on: wait for one of them", c.ofOne)
 	case c.all >= c.ofAll:
 		return nil, failure(http.StatusTooManyRequests, "too many people use this page at the moment: try again in a minute")
 	}
 	c.all++
-	c.of[p.key]++
+	c.of[who]++
 	return func() {
 		c.mutex.Lock()
 		defer c.mutex.Unlock()
 		c.all--
-		if c.of[p.key]--; c.of[p.key] == 0 {
-			delete(c.of, p.key)
+		if c.of[who]--; c.of[who] == 0 {
+			delete(c.of, who)
 		}
 	}, nil
 }
 
+// accountOf distinguishes people: somebody may have any number of tokens.
+func accountOf(user authenticationv1.UserInfo) string { return user.UID + " " + user.Username }
+
 // enter waits until there is room for something that takes memory. The caller calls leave if there is no error. Only
 // whom the API server knows may wait: a person with a wrong token takes nobody's room.
 func (s *Server) enter(ctx context.Context, p *person) (leave func(), err error) {
+	who := ""
 	if s.Mode == ModeToken {
-		if _, err := p.review(ctx); err != nil {
+		user, err := p.review(ctx)
+		if err != nil {
 			return nil, err
 		}
+		who = accountOf(user)
 	}
-	left, err := s.waiting.join(p)
+	left, err := s.waiting.join(who)
 	if err != nil {
 		return nil, err
 	}

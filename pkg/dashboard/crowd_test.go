@@ -10,15 +10,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // TestCrowd is of people who ask for more than their share.
 func TestCrowd(t *testing.T) {
 	c := newCrowd(2, 3)
-	ann, bob := &person{key: "ann"}, &person{key: "bob"}
-	wants := func(p *person, text string) (leave func()) {
+	const ann, bob = "ann", "bob"
+	wants := func(who string, text string) (leave func()) {
 		t.Helper()
-		leave, err := c.join(p)
+		leave, err := c.join(who)
 		if text == "" {
 			must(t, err)
 		} else if err == nil || !strings.Contains(err.Error(), text) || failureOf(err).Status != http.StatusTooManyRequests {
@@ -37,6 +41,30 @@ func TestCrowd(t *testing.T) {
 	}
 	if c.all != 0 || len(c.of) != 0 {
 		t.Errorf("all have left, and %d remain: %v", c.all, c.of)
+	}
+}
+
+// TestTokensOfOneAccount: they are of one person.
+func TestTokensOfOneAccount(t *testing.T) {
+	c := admin(t)
+	in := namespace(t, c)
+	tokens := []string{tokenOf(t, c, in)}
+	var accounts corev1.ServiceAccountList
+	must(t, c.List(t.Context(), &accounts, client.InNamespace(in)))
+	another := &authenticationv1.TokenRequest{}
+	must(t, c.SubResource("token").Create(t.Context(), &accounts.Items[0], another))
+	tokens = append(tokens, another.Status.Token)
+	if tokens[0] == tokens[1] {
+		t.Fatal("it is the same token: this proves nothing")
+	}
+	s := New(Options{Mode: ModeToken, Cluster: env.Config, Now: time.Now})
+	s.waiting = newCrowd(1, 3)
+	for i, want := range []int{0, http.StatusTooManyRequests} {
+		p, err := s.person(tokens[i])
+		must(t, err)
+		if _, err = s.enter(t.Context(), p); want == 0 && err != nil || want != 0 && (err == nil || failureOf(err).Status != want) {
+			t.Errorf("token %d: %v", i, err)
+		}
 	}
 }
 

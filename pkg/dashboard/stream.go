@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
 // heartbeat is how often a stream that has nothing to say shows that it is alive.
@@ -55,9 +57,10 @@ type streams func(ctx context.Context, p *person, to *stream)
 func (s *Server) streaming(read func(r *http.Request) (streams, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var handler streams
+		var user authenticationv1.UserInfo
 		p, err := s.personOf(r)
 		if err == nil {
-			_, err = p.review(r.Context())
+			user, err = p.review(r.Context())
 		}
 		if err == nil {
 			handler, err = read(r)
@@ -66,7 +69,7 @@ func (s *Server) streaming(read func(r *http.Request) (streams, error)) http.Han
 			s.sendError(w, err)
 			return
 		}
-		leave, err := s.streamed.join(p)
+		leave, err := s.streamed.join(accountOf(user))
 		if err != nil {
 			s.sendError(w, err)
 			return
