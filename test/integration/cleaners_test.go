@@ -91,15 +91,7 @@ func (b *bench) configMaps(namespace, prefix string, n int, edit ...func(*corev1
 		}
 		return cm
 	})
-	if n >= manyObjects {
-		b.t.Cleanup(func() {
-			_ = b.user.DeleteAllOf(context.Background(), &corev1.ConfigMap{}, client.InNamespace(namespace))
-		})
-	}
 }
-
-// manyObjects are so many that they would hold up the tests that read everything, which may use an object of theirs.
-const manyObjects = 300
 
 // names are those of the ConfigMaps of a namespace, sorted.
 func (b *bench) names(namespace string) []string {

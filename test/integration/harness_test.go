@@ -220,6 +220,9 @@ func (b *bench) newNamespace(labels map[string]string) string {
 	b.t.Helper()
 	name := fmt.Sprintf("test-%d", serial.Add(1))
 	must(b.t, b.user.Create(b.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}))
+	b.t.Cleanup(func() { // a run with a finding reads the texts of all ConfigMaps, and some are large
+		_ = b.user.DeleteAllOf(context.Background(), &corev1.ConfigMap{}, client.InNamespace(name))
+	})
 	return name
 }
 
