@@ -24,24 +24,30 @@ func TestImportComparesAsKyverno(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		operator, value string
+		// fallback is the text after || in the key.
+		fallback string
 		// matching and other are values of the field, as JSON, that Kyverno selects and that it does not.
 		matching, other []string
 	}{
-		{"NotEquals", "1h", []string{`"61m"`, `"x"`, `"5m"`}, []string{`"1h"`, `"60m"`, `"3600s"`, `"2"`, `"1.5.s"`}},
-		{"Equals", "1h", []string{`"1h"`, `"60m"`}, []string{`"61m"`, `"x"`, `"2"`}},
-		{"NotEquals", "2Gi", []string{`"2"`, `"1Gi"`, `"x"`}, []string{`"2Gi"`, `"2048Mi"`}},
-		{"Equals", "2Gi", []string{`"2Gi"`, `"2048Mi"`}, []string{`"2"`, `"x"`}},
-		{"NotEquals", "5m", []string{`"6m"`, `"1"`, `"x"`}, []string{`"5m"`, `"300s"`, `"0.005"`}},
-		{"NotEquals", "'1'", []string{`"2"`, `"1s"`, `"x"`}, []string{`"1"`, `"1000m"`, `"1.0"`}},
-		{"NotEquals", "prod", []string{`"x"`, `""`}, []string{`"prod"`, `"2"`, `"2Gi"`}},
-		{"NotEquals", "''", []string{`"x"`, `"2"`}, []string{`""`}},
-		{"Equals", "'5*'", []string{`"5x"`}, []string{`"5"`, `"6x"`}},
-		{"AnyNotIn", "[1h, 2]", []string{`"60m"`, `3`, `["2", "x"]`}, []string{`"1h"`, `2`, `"2"`, `["2", "1h"]`, `"1*"`, `{}`}},
-		{"AllNotIn", "[a.test]", []string{`["b.test"]`}, []string{`"*.test"`, `["b.test", "*.test"]`}},
-		{"AnyIn", "['2', true]", []string{`2`, `"2"`, `true`, `["x", 2]`}, []string{`3`, `["x"]`, `false`}},
-		{"In", "[a, b]", []string{`["a", "b"]`, `"a"`}, []string{`["a", "x"]`, `"x"`}},
+		{"NotEquals", "1h", "", []string{`"61m"`, `"x"`, `"5m"`}, []string{`"1h"`, `"60m"`, `"3600s"`, `"2"`, `"1.5.s"`}},
+		{"Equals", "1h", "", []string{`"1h"`, `"60m"`}, []string{`"61m"`, `"x"`, `"2"`}},
+		{"NotEquals", "2Gi", "", []string{`"2"`, `"1Gi"`, `"x"`}, []string{`"2Gi"`, `"2048Mi"`}},
+		{"Equals", "2Gi", "", []string{`"2Gi"`, `"2048Mi"`}, []string{`"2"`, `"x"`}},
+		{"NotEquals", "5m", "", []string{`"6m"`, `"1"`, `"x"`}, []string{`"5m"`, `"300s"`, `"0.005"`}},
+		{"NotEquals", "'1'", "", []string{`"2"`, `"1s"`, `"x"`}, []string{`"1"`, `"1000m"`, `"1.0"`}},
+		{"NotEquals", "prod", "", []string{`"x"`, `""`}, []string{`"prod"`, `"2"`, `"2Gi"`}},
+		{"NotEquals", "''", "", []string{`"x"`, `"2"`}, []string{`""`}},
+		{"Equals", "'5*'", "", []string{`"5x"`}, []string{`"5"`, `"6x"`}},
+		{"AnyNotIn", "[1h, 2]", "", []string{`"60m"`, `3`, `["2", "x"]`}, []string{`"1h"`, `2`, `"2"`, `["2", "1h"]`, `"1*"`, `{}`}},
+		{"AllNotIn", "[a.test]", "", []string{`["b.test"]`}, []string{`"*.test"`, `["b.test", "*.test"]`}},
+		{"AnyIn", "['2', true]", "", []string{`2`, `"2"`, `true`, `["x", 2]`}, []string{`3`, `["x"]`, `false`}},
+		{"NotEquals", "'*keep*'", "", []string{`"x"`, `"x\ny"`}, []string{`"keep"`, `"owner: x\nkeep"`}},
+		{"NotEquals", "prod", " || ''prod''", []string{`"x"`}, []string{`"prod"`, `""`, `null`, `[]`, `{}`, `false`}},
+		{"Equals", "prod", " || ''prod''", []string{`"prod"`, `""`, `null`}, []string{`"x"`}},
+		{"Equals", "test", " || ''prod''", []string{`"test"`}, []string{`"prod"`, `""`, `null`}},
+		{"In", "[a, b]", "", []string{`["a", "b"]`, `"a"`}, []string{`["a", "x"]`, `"x"`}},
 	} {
-		got := call(t.Context(), t, fmt.Sprintf(conditionPolicy, "spec.f", test.operator, test.value)+noFilters, nil, "import", "kyverno", "-")
+		got := call(t.Context(), t, fmt.Sprintf(conditionPolicy, "spec.f"+test.fallback, test.operator, test.value)+noFilters, nil, "import", "kyverno", "-")
 		if got.code != codes.ExitDone {
 			t.Errorf("%s %s: exit %d:\n%s", test.operator, test.value, got.code, got.errOut)
 			continue

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,12 +155,7 @@ func unwrapped(expression string) string {
 // operand is what a key means: a field, its length, or one of them with a default.
 func operand(e jmespath.Expr) (f jmespath.Field, fallback any, err error) {
 	if or, ok := e.(jmespath.Binary); ok && or.Op == "||" {
-		value, isLiteral := or.Right.(jmespath.Literal)
-		if !isLiteral {
-			return f, nil, errors.New("import supports || only with a text or a value after it")
-		}
-		f, _, err = operand(or.Left)
-		return f, value.Value, err
+		return withDefault(or)
 	}
 	switch e := e.(type) {
 	case jmespath.Path:
@@ -179,6 +175,19 @@ func operand(e jmespath.Expr) (f jmespath.Field, fallback any, err error) {
 		return of, fallback, err
 	}
 	return f, nil, errors.New("its key is no field of the object")
+}
+
+// withDefault is a field with what stands for it where it is missing or, to JMESPath, not true.
+func withDefault(or jmespath.Binary) (f jmespath.Field, fallback any, err error) {
+	value, isLiteral := or.Right.(jmespath.Literal)
+	if !isLiteral {
+		return f, nil, errors.New("import supports || only with a text or a value after it")
+	}
+	f, _, err = operand(or.Left)
+	if list, ok := value.Value.([]any); !ok || len(list) > 0 { // to length, what is empty is as long as []
+		f.Guards = append(slices.Clone(f.Guards), f.IsTrue())
+	}
+	return f, value.Value, err
 }
 
 func (c *condition) compare(e jmespath.Expr) (string, error) {

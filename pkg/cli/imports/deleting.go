@@ -206,11 +206,12 @@ func notEmpty(s *metav1.LabelSelector) *metav1.LabelSelector {
 	return s
 }
 
-// names reports whether a group and a resource of a rule are a kind.
-func (p *policy) names(rule *resourceRule, group, plural string, kind schema.GroupKind) bool {
-	named, ok := p.kinds.resource(group, plural)
-	is := ok && named.GroupKind() == kind || plural == "*" && (group == "*" || group == kind.Group)
-	return is && rule.isFor(kind)
+// names reports whether a group and a resource of a rule are a kind. The API server takes the subresource * for the
+// objects themselves, too.
+func (r *resourceRule) names(group, resource string, kind schema.GroupKind) bool {
+	plural := strings.ToLower(strings.TrimSuffix(resource, "/*"))
+	isResource := plural == "*" || plural == pluralOf(kind.WithVersion(""))
+	return isResource && (group == "*" || group == kind.Group) && r.isFor(kind)
 }
 
 // leftOut takes out of a selector what excludeResourceRules name. It is false when nothing is left.
@@ -218,7 +219,7 @@ func (p *policy) leftOut(s *v1alpha1.ResourceSelector, rules []resourceRule) boo
 	for _, rule := range rules {
 		for _, group := range rule.APIGroups {
 			for _, plural := range rule.Resources {
-				if !p.names(&rule, group, plural, schema.GroupKind{Group: s.Group, Kind: s.Kind}) {
+				if !rule.names(group, plural, schema.GroupKind{Group: s.Group, Kind: s.Kind}) {
 					continue
 				}
 				names := matchesAny("object.metadata.name", rule.ResourceNames)

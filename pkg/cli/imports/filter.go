@@ -151,8 +151,13 @@ func matchesAny(value string, patterns []string) string {
 	return strings.Join(all, " || ")
 }
 
+// matches is a condition with wildcards. They match line breaks, too, which names and namespaces do not have.
 func matches(value, pattern string) string {
 	var re strings.Builder
+	if !strings.HasPrefix(value, "object.metadata.name") {
+		re.WriteString("(?s)")
+	}
+	re.WriteByte('^')
 	for _, c := range pattern {
 		switch c {
 		case '*':
@@ -163,7 +168,7 @@ func matches(value, pattern string) string {
 			re.WriteString(regexp.QuoteMeta(string(c)))
 		}
 	}
-	return value + ".matches(" + jmespath.Quote("^"+re.String()+"$") + ")"
+	return value + ".matches(" + jmespath.Quote(re.String()+"$") + ")"
 }
 
 // textOfKey is a condition that an object has a label or annotation of a value, in which there may be wildcards.

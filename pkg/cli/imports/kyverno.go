@@ -210,9 +210,11 @@ func (p *policy) kindsOf(alternative []placed) (kinds []schema.GroupVersionKind)
 // them must hold.
 func (p *policy) place(s *v1alpha1.ResourceSelector, within []string) {
 	const name = "kubernetes.io/metadata.name"
+	if p.namespace != "" { // namespace and namespaceSelector are united, and would not narrow each other
+		own := name + " in (" + p.namespace + ")"
+		within = append([]string{own}, slices.DeleteFunc(within, func(text string) bool { return text == own })...)
+	}
 	switch {
-	case p.namespace != "":
-		s.Namespace = p.namespace
 	case len(within) == 1 && strings.HasPrefix(within[0], name+" in (") && !strings.Contains(within[0], ","):
 		s.Namespace = strings.TrimSuffix(strings.TrimPrefix(within[0], name+" in ("), ")")
 	default:

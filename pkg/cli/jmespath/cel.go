@@ -30,6 +30,15 @@ func (f Field) when(condition string) string {
 // When is a condition on the field that is false where it is missing.
 func (f Field) When(condition string) string { return f.when(condition) }
 
+// IsTrue is a condition that JMESPath takes the field, which is there, for true.
+func (f Field) IsTrue() string {
+	if f.IsText {
+		return f.Value + " != ''"
+	}
+	value := "dyn(" + f.Value + ")" // of a known type, to compare it with another is a mistake to the checker
+	return fmt.Sprintf("%[1]s != '' && %[1]s != false && %[1]s != null && %[1]s != [] && %[1]s != {}", value)
+}
+
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // reserved are words that no field may be written as in CEL.

@@ -3,10 +3,7 @@
 
 package jmespath
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // Condition translates an expression that is asked whether its result is true into a CEL condition. Python answers
 // that, to which the number 0 is not true. Inside the expression, the rules of JMESPath hold, to which it is.
@@ -78,13 +75,7 @@ func truth(e Expr, root []any) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if f.IsText {
-			return f.when(f.Value + " != ''"), nil
-		}
-		value := "dyn(" + f.Value + ")" // of a known type, to compare it with another is a mistake to the checker
-		return f.when(
-			fmt.Sprintf("%s != '' && %s != false && %s != null && %s != [] && %s != {}", value, value, value, value, value),
-		), nil
+		return f.when(f.IsTrue()), nil
 	}
 	return "", errors.New("a text or a number alone is no condition")
 }
