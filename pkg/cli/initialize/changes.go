@@ -124,9 +124,9 @@ func (c *changes) apply(r *recipe) (text string, notes []string, err error) {
 func (c *changes) refuseQueries(r *recipe) error {
 	selectors := r.cleaner.Spec.ResourcePolicySet.ResourceSelectors
 	queries := slices.ContainsFunc(selectors, func(s v1alpha1.ResourceSelector) bool { return s.WantsMetrics() })
-	if queries && (c.namespace != "" || c.namespaceSelector != "" || c.long != "") {
+	if queries && (c.namespace != "" || c.namespaceSelector != "" || c.allNamespaces || c.long != "") {
 		return errors.New(
-			"you cannot use --namespace, --namespace-selector or --for with this recipe: its metricQueries name the namespace and the time; " +
+			"you cannot use --namespace, --namespace-selector, --all-namespaces or --for with this recipe: its metricQueries name the namespace and the time; " +
 				"run init without these flags, and edit both",
 		)
 	}
