@@ -30,6 +30,8 @@ const (
 	maxPatterns = 100_000
 
 	bytesPerUnit = 10
+	// sizeShare is how much cheaper it is to count the characters of a text than to read or make it.
+	sizeShare = 16
 	// far is more than any limit, and can be added and multiplied a few times.
 	far = 1 << 31
 )
@@ -38,7 +40,7 @@ const (
 // or lists. Everything that is not listed here is taken to read its arguments to the bottom.
 func isConstant(function string) bool {
 	switch function {
-	case operators.NotStrictlyFalse, "size", "type", "dyn", "cel.@mapInsert", "first", "last",
+	case operators.NotStrictlyFalse, "type", "dyn", "cel.@mapInsert", "first", "last",
 		"optional.of", "optional.none", "optional.ofNonZeroValue", "value", "hasValue", "or", "orValue":
 		return true
 	}
@@ -86,6 +88,8 @@ func callCost(function string, args []ref.Val) uint64 { //nolint:cyclop // a fla
 			return 1
 		}
 		return 1 + weigh(args[1], far)
+	case "size": // the result costs 1
+		return units(uint64(len(textAt(args, 0)))) / sizeShare
 	case expiresAt:
 		return expiresCost
 	case "lists.range":
