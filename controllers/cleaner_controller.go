@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -152,11 +153,14 @@ func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) 
 }
 
 // worthALook is true of Cleaners that a person changed, and of all that are looked at again after --sync-period: these
-// come as they were. What changes otherwise is mostly their status, which this process writes itself.
+// come as they were. What changes otherwise is mostly their status, which this process writes itself. After a watch
+// broke, one that was deleted and created again comes as an update.
 func worthALook() predicate.Predicate {
 	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{},
-		predicate.Not(predicate.ResourceVersionChangedPredicate{}))
+		predicate.Not(predicate.ResourceVersionChangedPredicate{}), predicate.Funcs{UpdateFunc: isAnother})
 }
+
+func isAnother(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() }
 
 func newLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryDelay, maxRetryDelay)

@@ -23,7 +23,8 @@ func TestWorthALook(t *testing.T) {
 		"an annotation": {func(c *v1alpha1.Cleaner) {
 			c.ResourceVersion, c.Annotations = "2", map[string]string{v1alpha1.RunRequestedAtAnnotation: "now"}
 		}, true},
-		"its status": {func(c *v1alpha1.Cleaner) { c.ResourceVersion, c.Status.Schedule = "2", "x" }, false},
+		"another of its name": {func(c *v1alpha1.Cleaner) { c.ResourceVersion, c.UID = "2", "u" }, true},
+		"its status":          {func(c *v1alpha1.Cleaner) { c.ResourceVersion, c.Status.Schedule = "2", "x" }, false},
 	} {
 		before := &v1alpha1.Cleaner{}
 		before.ResourceVersion, before.Generation = "1", 1

@@ -56,11 +56,19 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 		return
 	}
 	// 2. The schedule.
-	due := r.tick(cleaner, plan, round, now, busy || round.approved != nil)
+	waits := round.approved != nil || manual && r.goesFirst(cleaner, round, requested)
+	due := r.tick(cleaner, plan, round, now, busy || waits)
 	if busy {
 		return
 	}
 	r.startNext(cleaner, round, now, due, manual)
+}
+
+// goesFirst reports whether a run that was asked for comes before one that is due by the schedule: a scheduled run has
+// just ended. Otherwise it would never begin where runs take longer than their period.
+func (r *CleanerReconciler) goesFirst(cleaner *v1alpha1.Cleaner, round *round, requested string) bool {
+	return round.ended != nil && round.ended.Spec.Trigger == v1alpha1.TriggerSchedule &&
+		!restored(cleaner, requested) && r.whyStale(round, requested) == ""
 }
 
 // startNext starts what is to start now, if anything: what a person approved first, since another run would make
@@ -108,6 +116,9 @@ func (r *CleanerReconciler) tick(
 	}
 	if r.CheckClock() != nil { // what is due, nobody knows
 		round.soon = true
+		if status.ObservedGeneration != cleaner.Generation { // the schedule may be another one now
+			status.NextScheduleTime = nil
+		}
 		return time.Time{}
 	}
 	planned := r.planned(cleaner, plan, now)

@@ -38,7 +38,6 @@ func (m *memory) doubtDelivery(cleaner *v1alpha1.Cleaner) {
 // something was not delivered before, with those of earlier ones: a run without
 // notifications does not make it good.
 func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) error {
-	round.delivery = round.memory.delivery.Load()
 	if round.delivery == nil && round.ended == nil || cleaner.Status.LastRun == nil {
 		return nil
 	}

@@ -97,8 +97,9 @@ func TestDeliveryIsLookedAtOnceByEachProcess(t *testing.T) {
 		}
 		r := assessor(nil)
 		first := r.begin(cleaner)
-		news := first.memory.delivery.Swap(nil)
-		again := r.begin(cleaner).memory.delivery.Load()
+		news := first.delivery
+		first.memory.delivery.Store(nil)
+		again := r.begin(cleaner).delivery
 		if (news != nil) != want || again != nil {
 			t.Errorf("%q: it is looked at: %t, and again: %t", status, news != nil, again != nil)
 		}

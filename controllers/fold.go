@@ -155,14 +155,7 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 		return err
 	case run != nil && run.Status.Phase.Final() && run.Spec.CleanerUID == cleaner.UID:
 		r.end(cleaner, run, round)
-	case run == nil && round.mayNotBegin(stopped) != "":
-		notBegun(cleaner, notBegunWords(cleaner, "because "+round.mayNotBegin(stopped)))
-	case run == nil && r.isLate(cleaner):
-		round.miss(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
-		notBegun(
-			cleaner,
-			notBegunWords(cleaner, "because no operator was running, and then startingDeadlineSeconds had passed"),
-		)
+	case run == nil && r.giveUp(cleaner, round, stopped):
 	case !r.mayTakeUp(round.memory, active.Name):
 		round.soon = true
 	default:
@@ -221,6 +214,29 @@ func laneOf(cleaner *v1alpha1.Cleaner) executor.Lane {
 		return executor.LaneSlow
 	}
 	return executor.LaneQuick
+}
+
+// giveUp ends the active run, which has no record, if it may not begin any more. It reports whether it did.
+func (r *CleanerReconciler) giveUp(cleaner *v1alpha1.Cleaner, round *round, stopped error) bool {
+	why := round.mayNotBegin(stopped)
+	switch active := cleaner.Status.ActiveRun; {
+	case why != "":
+	case r.isLate(cleaner):
+		round.miss(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
+		why = "no operator was running, and then startingDeadlineSeconds had passed"
+	case r.isForgotten(active):
+		why = fmt.Sprintf("no operator was running for more than %d minutes. Request it again with kubectl cleaner run",
+			int(requestLife.Minutes()))
+	default:
+		return false
+	}
+	notBegun(cleaner, notBegunWords(cleaner, "because "+why))
+	return true
+}
+
+// isForgotten reports whether a run was asked for long before this operator came up: nobody expects it any more.
+func (r *CleanerReconciler) isForgotten(active *v1alpha1.ActiveRun) bool {
+	return active.Trigger == v1alpha1.TriggerManual && active.NominalTime.Time.Before(r.begun().Add(-requestLife))
 }
 
 // isLate reports whether the active run may not begin any more.

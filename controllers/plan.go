@@ -37,7 +37,7 @@ func (r *CleanerReconciler) foldPlan(
 	switch {
 	case plan == nil:
 		return nil
-	case !cleaner.NeedsApproval() || cleaner.Status.ObservedGeneration != cleaner.Generation:
+	case !cleaner.NeedsApproval() || round.edited:
 		return r.endPlan(ctx, cleaner, plan.Run, v1alpha1.ReasonSuperseded,
 			"Nothing was touched, because the Cleaner was edited after the plan was made. The next run makes a new plan.")
 	case cleaner.Status.ActiveRun != nil:

@@ -66,6 +66,7 @@ func (r *CleanerReconciler) begin(cleaner *v1alpha1.Cleaner) *round {
 		round.memory.ofCleaner = ofCleaner{uid: cleaner.UID}
 		round.memory.doubtDelivery(cleaner)
 	}
+	round.delivery = round.memory.delivery.Load() // before the record is read: newer news is for the next round
 	if unshown := round.memory.unshown; unshown != nil {
 		observed := cleaner.Status.ObservedSpec // the API server may have dropped it since
 		cleaner.Status = *unshown.DeepCopy()
@@ -130,7 +131,7 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 		return nil, err
 	}
 	r.decide(cleaner, plan, round)
-	if !round.unchecked && round.foreign == "" { // what was due stays due
+	if round.isObserved(cleaner) {
 		cleaner.Status.ObservedGeneration = cleaner.Generation
 	}
 	if round.planEnds > 0 {
@@ -145,6 +146,11 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 		Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active",
 			ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
 	return round, nil
+}
+
+// isObserved reports whether the spec was looked at. While it is not, what was due stays due.
+func (r *round) isObserved(cleaner *v1alpha1.Cleaner) bool {
+	return r.foreign == "" && (!r.unchecked || cleaner.IsSuspended())
 }
 
 // showAction says what the next run does, and why that is less than the Cleaner's action.

@@ -51,8 +51,8 @@ func (r *CleanerReconciler) retry(name string, err error) (reconcile.Result, err
 		memory := r.memoryOf(name)
 		memory.conflicts++
 		return reconcile.Result{RequeueAfter: conflictDelay(memory.conflicts)}, nil
-	case apierrors.IsNotFound(err):
-		return reconcile.Result{}, nil
+	case apierrors.IsNotFound(err): // a deleted one is not in the cache then
+		return reconcile.Result{RequeueAfter: maxRetryDelay}, nil
 	}
 	return reconcile.Result{}, err
 }

@@ -38,10 +38,18 @@ func staleWords(requested string, begun time.Time) string {
 		asked.UTC().Format(timeFormat), int(requestLife.Minutes()))
 }
 
+// whyStale says why a request is not answered with a run. Empty when it is.
+func (r *CleanerReconciler) whyStale(round *round, requested string) string {
+	if requested == round.memory.waited {
+		return ""
+	}
+	return staleWords(requested, r.begun())
+}
+
 // declineStale answers a stale request without a run. It reports whether it did.
 func (r *CleanerReconciler) declineStale(cleaner *v1alpha1.Cleaner, round *round, requested string) bool {
-	why := staleWords(requested, r.begun())
-	if why == "" || requested == round.memory.waited {
+	why := r.whyStale(round, requested)
+	if why == "" {
 		return false
 	}
 	decline(cleaner, requested, why)
@@ -49,13 +57,15 @@ func (r *CleanerReconciler) declineStale(cleaner *v1alpha1.Cleaner, round *round
 }
 
 // waitedFor reports whether a request waited for the run, which has ended, and not for an operator: one was there when
-// the run began, and may have been until shortly before this one came up, at begun.
+// the run began, and may have been until shortly before this one came up, at begun. Before the run began, it may have
+// waited for its turn.
 func waitedFor(requested string, run *v1alpha1.CleanerRun, begun time.Time) bool {
 	asked, err := time.Parse(time.RFC3339, requested)
 	if err != nil || run.Status.CompletionTime == nil {
 		return false
 	}
 	began, ended := run.CreationTimestamp.Time, run.Status.CompletionTime.Time
-	return !asked.Before(began) && !asked.After(ended) &&
+	isBefore := asked.Before(began) && asked.Before(run.Spec.NominalTime.Time)
+	return !isBefore && !asked.After(ended) &&
 		begun.Sub(began) <= longestRun && begun.Sub(ended) <= requestLife
 }

@@ -68,9 +68,7 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 		s.Metrics.CopiesKept(left.Copies.Objects, left.Copies.Bytes)
 	}
 	for i := range left.Unsent {
-		if run := &left.Unsent[i]; !s.Busy(run.Spec.Cleaner) {
-			s.Notify(run)
-		}
+		s.Notify(&left.Unsent[i])
 	}
 	for i := range left.Unfinished {
 		run := &left.Unfinished[i]

@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -36,9 +37,15 @@ type past struct {
 	uid     types.UID
 	nominal time.Time
 	good    bool
+	// unsent is true of one whose notifications are not all sent.
+	unsent bool
 	// until is until when it holds copies, unless they are dropped before.
 	until time.Time
 }
+
+// maxUnsent is how many of a Cleaner's records are kept because notifications of them are still to be sent: a service
+// that is down must not fill the API server's store. Older ones are deleted like any others.
+const maxUnsent = 10
 
 // listAfter is after how many runs the records are listed all the same: another operator may have left some.
 const listAfter = 50
@@ -73,6 +80,20 @@ func (h *History) add(run *v1alpha1.CleanerRun, now time.Time) {
 	}
 }
 
+// addUnsent files records with notifications that are still to be sent. The latest are looked at in the next list.
+func (h *History) addUnsent(records []past) {
+	slices.SortFunc(records, newestFirst)
+	h.whole = h.whole && len(records) == 0
+	for i, record := range records {
+		if i >= maxUnsent {
+			record.unsent = true
+			h.past = append(h.past, record)
+		}
+	}
+}
+
+func newestFirst(a, b past) int { return b.nominal.Compare(a.nominal) }
+
 func pastOf(run *v1alpha1.CleanerRun) past {
 	return past{
 		name:    run.Name,
@@ -98,13 +119,13 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner, history 
 	if err := j.lookAtKeeping(ctx, history); err != nil {
 		return err
 	}
-	slices.SortFunc(history.past, func(a, b past) int { return b.nominal.Compare(a.nominal) }) // newest first
+	slices.SortFunc(history.past, newestFirst)
 	good := ptr.Deref(cleaner.Spec.SuccessfulRunsHistoryLimit, 3)
 	bad := ptr.Deref(cleaner.Spec.FailedRunsHistoryLimit, 1)
 	var kept []past
 	var errs []error
 	for _, run := range history.past {
-		if cleaner.HasPlanOf(run.name) { // it waits for a person, or for being carried out
+		if cleaner.HasPlanOf(run.name) || isActive(cleaner, run.name) {
 			kept = append(kept, run)
 			continue
 		}
@@ -116,6 +137,9 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner, history 
 			kept = append(kept, run)
 			continue
 		}
+		if run.unsent {
+			klog.FromContext(ctx).Info("Gave up the notifications of a run, because those of later runs wait too", "run", run.name)
+		}
 		record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: run.name}}
 		err := client.IgnoreNotFound(j.client.Delete(ctx, record, client.Preconditions{UID: &run.uid}))
 		if errs = append(errs, err); err != nil {
@@ -124,6 +148,11 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner, history 
 	}
 	history.past = kept
 	return wrap("deleting old CleanerRuns of "+cleaner.Name, errors.Join(errs...))
+}
+
+// isActive reports whether the status does not say yet how a run ended.
+func isActive(cleaner *v1alpha1.Cleaner, run string) bool {
+	return cleaner.Status.ActiveRun != nil && cleaner.Status.ActiveRun.Name == run
 }
 
 // listHistory lists the Cleaner's records, and reads those that are not known yet.
@@ -146,17 +175,30 @@ func (j *Journal) listHistory(ctx context.Context, cleaner *v1alpha1.Cleaner, hi
 	if err != nil {
 		return wrap("listing the CleanerRuns of "+cleaner.Name, err)
 	}
-	for _, name := range unknown {
-		run, err := j.Find(ctx, name)
-		if err != nil {
-			return err
-		}
-		if run != nil {
-			found.add(run, j.clock.Now())
-		}
+	unsent, err := j.readRecords(ctx, unknown, &found)
+	if err != nil {
+		return err
 	}
+	found.addUnsent(unsent)
 	*history = found
 	return nil
+}
+
+// readRecords reads records, and files them. It returns those with notifications that are still to be sent.
+func (j *Journal) readRecords(ctx context.Context, names []string, to *History) (unsent []past, err error) {
+	for _, name := range names {
+		run, err := j.Find(ctx, name)
+		switch {
+		case err != nil:
+			return nil, err
+		case run == nil:
+		case run.Status.Phase.Final() && !holdsCopies(run) && hasUnsent(run, j.clock.Now()):
+			unsent = append(unsent, pastOf(run))
+		default:
+			to.add(run, j.clock.Now())
+		}
+	}
+	return unsent, nil
 }
 
 // lookAtKeeping reads the records whose copies may be dropped by now: their time is over, or they had to make room.
