@@ -98,7 +98,7 @@ func (g Guard) Dial(ctx context.Context, dialer net.Dialer, network, address str
 		}
 		return check(ip.Addr())
 	}
-	if strings.HasSuffix(host, ".svc") { // as in Addresses
+	if isShort(host) { // as in Addresses
 		connection, err := dialer.DialContext(ctx, network, net.JoinHostPort(host+".cluster.local.", port))
 		var dns *net.DNSError
 		if err == nil || !errors.As(err, &dns) || !dns.IsNotFound {
@@ -168,10 +168,13 @@ func (g Guard) Proxied(ctx context.Context, host string) error {
 	return nil
 }
 
+// isShort reports whether a host may be the name of a Service without the cluster's domain.
+func isShort(host string) bool { return strings.HasSuffix(strings.ToLower(host), ".svc") }
+
 // Addresses looks a host up. A Service is looked for by its whole name first: with the search domains of a Pod,
 // NAME.NAMESPACE.svc may be a Pod in a namespace of the name svc.
 func (g Guard) Addresses(ctx context.Context, host string) ([]netip.Addr, error) {
-	if strings.HasSuffix(host, ".svc") {
+	if isShort(host) {
 		found, err := g.lookup(ctx, "ip", host+".cluster.local.")
 		var dns *net.DNSError
 		if err == nil || !errors.As(err, &dns) || !dns.IsNotFound {

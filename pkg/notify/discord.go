@@ -52,6 +52,9 @@ func isNumber(value string) bool {
 	return err == nil
 }
 
+// discordAgent has the form that Discord's reference asks for, and by which it may refuse others.
+const discordAgent = "DiscordBot (https://github.com/kubecleaner/kubecleaner, v0)"
+
 // sendDiscord posts an embed, as a bot or to a webhook. What it does not list is in an attached file.
 func sendDiscord(ctx context.Context, c *call, v values, r *report) error {
 	m := markdown()
@@ -85,6 +88,7 @@ func sendDiscord(ctx context.Context, c *call, v values, r *report) error {
 			return err
 		}
 	}
+	header.Set("User-Agent", discordAgent)
 	answer, err := c.post(ctx, address, contentType, body, header)
 	if err != nil {
 		return err

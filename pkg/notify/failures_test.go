@@ -238,6 +238,23 @@ func TestTeamsWithoutConfirmation(t *testing.T) {
 	wantError(t, s.send(t, sender, server.URL, sample()), true, 0, "the service answered 200, but did not confirm the message; it is not sent again, because it may have arrived; check TEAMS_WEBHOOK_URL")
 }
 
+func TestKindsOfTeamsAddresses(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]bool{
+		"https://example.webhook.office.com/webhookb2/a":                            {true, false},
+		"https://Outlook.office.com/webhook/a":                                      {true, false},
+		"https://prod-1.westus.logic.azure.com:443/workflows/a":                     {false, true},
+		"https://a.b.environment.api.powerplatform.com/powerautomate/automations/a": {false, true},
+		"https://logic.azure.com.example.com/a":                                     {false, false},
+	} {
+		address, err := url.Parse(text)
+		must(t, err)
+		if got := [2]bool{isConnector(address), isWorkflow(address)}; got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
 // A message whose file is refused has arrived: it is not sent again.
 func TestFileThatIsRefused(t *testing.T) {
 	for _, i := range []int{0, 5} {

@@ -32,7 +32,7 @@ const (
 	// again.
 	attempts   = 3
 	retryPause = 500 * time.Millisecond
-	maxPause   = 30 * time.Second
+	maxPause   = 10 * time.Second
 	// maxAnswer is how much of an answer is read.
 	maxAnswer = 64 << 10
 	// maxRetryAfter is the longest that a service is left alone.
@@ -250,7 +250,9 @@ func (c *call) post(
 		request.Header[name] = of
 	}
 	request.Header.Set("Content-Type", contentType)
-	request.Header.Set("User-Agent", "kubecleaner")
+	if request.Header.Get("User-Agent") == "" {
+		request.Header.Set("User-Agent", "kubecleaner")
+	}
 	response, err := c.client().Do(request)
 	if err != nil {
 		return nil, c.explain("")

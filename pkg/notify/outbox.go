@@ -154,11 +154,11 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 	}
 	notification, fault := o.notification(cleaner, run, entry)
 	if fault == nil {
-		service := serviceOf(*notification)
-		if !o.queues.enter(service, next) {
+		of := serviceOf(*notification)
+		if !o.queues.enter(of, next) {
 			return nil
 		}
-		defer o.leave(service)
+		defer o.leave(of)
 		fault = o.deliver(
 			ctx,
 			Message{Cleaner: cleaner, Run: run, Notification: next.notification, Outcomes: o.backlog.of(next)},
@@ -174,8 +174,8 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 }
 
 // leave lets the next notification for a service have its turn.
-func (o *Outbox) leave(service string) {
-	if next, ok := o.queues.leave(service); ok {
+func (o *Outbox) leave(of destination) {
+	if next, ok := o.queues.leave(of); ok {
 		o.letters().Add(next)
 	}
 }

@@ -4,62 +4,80 @@
 package notify
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// maxPerService is how many notifications are sent to one service at once. If there were no such bound, a service that
-// hangs would soon hold all senders, and no other service would get its notifications.
-const maxPerService = 2
+// maxPerService is how many notifications are sent to one service at once, and maxPerNamespace how many to all
+// services whose Secrets are in one namespace. Without these bounds, services that hang would soon hold all senders,
+// and no other service would get its notifications.
+const maxPerService, maxPerNamespace = 2, 6
+
+// destination is a service to which notifications go: the Secret with its settings, which Cleaners share. Reports and
+// Events are a service each, without a namespace.
+type destination struct{ name, namespace string }
 
 // queues hold the notifications that wait for their service. They take no sender while they wait.
 type queues struct {
 	mutex sync.Mutex
-	busy  map[string]int
-	// waiting are those whose service is busy, in the order in which they came, each once.
-	waiting map[string][]letter
+	// busy counts what is sent to each service, and busyIn to those of each namespace, with turns. There are no zeros.
+	busy   map[destination]int
+	busyIn map[string]int
+	// waiting are those for whose service there is no room, in the order in which they came, each once.
+	waiting []waiter
 	waits   map[letter]bool
-	// turns are the services of the letters that leave gave back, and that did not try to enter since then.
-	turns map[letter]string
+	// turns are the services of the letters that were given back, and that did not enter since then. Their place is kept.
+	turns map[letter]destination
 }
 
-// serviceOf names a service by the Secret with its settings, which Cleaners share. Reports and Events are a service
-// each.
-func serviceOf(n v1alpha1.Notification) string {
+// waiter is a letter that waits for its service.
+type waiter struct {
+	letter
+	of destination
+}
+
+func serviceOf(n v1alpha1.Notification) destination {
 	if n.NotificationRef == nil {
-		return string(n.Type)
+		return destination{name: string(n.Type)}
 	}
-	return string(n.Type) + " " + n.NotificationRef.Namespace + "/" + n.NotificationRef.Name
+	return destination{string(n.Type) + " " + n.NotificationRef.Name, n.NotificationRef.Namespace}
+}
+
+// isFull reports whether nothing more is sent to a service for now.
+func (l *queues) isFull(of destination) bool {
+	return l.busy[of] >= maxPerService || of.namespace != "" && l.busyIn[of.namespace] >= maxPerNamespace
 }
 
 // enter returns false when the letter has to wait; it is given back by a leave then.
-func (l *queues) enter(service string, next letter) bool {
+func (l *queues) enter(of destination, next letter) bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.busy == nil {
-		l.busy, l.waiting, l.waits, l.turns = map[string]int{}, map[string][]letter{}, map[letter]bool{}, map[letter]string{}
+		l.busy, l.busyIn = map[destination]int{}, map[string]int{}
+		l.waits, l.turns = map[letter]bool{}, map[letter]destination{}
 	}
-	delete(l.turns, next)
-	if l.busy[service] >= maxPerService {
+	if kept, ok := l.turns[next]; ok && kept == of {
+		delete(l.turns, next)
+		return true
+	}
+	if l.isFull(of) {
 		if !l.waits[next] {
 			l.waits[next] = true
-			l.waiting[service] = append(l.waiting[service], next)
+			l.waiting = append(l.waiting, waiter{next, of})
 		}
 		return false
 	}
-	l.busy[service]++
+	l.take(of)
 	return true
 }
 
-// leave makes room, and returns who may try to enter now.
-func (l *queues) leave(service string) (next letter, ok bool) {
+// leave makes room, and returns who may enter now.
+func (l *queues) leave(of destination) (next letter, ok bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if l.busy[service]--; l.busy[service] == 0 {
-		delete(l.busy, service)
-	}
-	return l.give(service)
+	return l.give(of)
 }
 
 // pass is called when all is done for a letter: if it had its turn and did not need it, because there was nothing to
@@ -67,25 +85,37 @@ func (l *queues) leave(service string) (next letter, ok bool) {
 func (l *queues) pass(done letter) (next letter, ok bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	service, unused := l.turns[done]
+	of, unused := l.turns[done]
 	if !unused {
 		return letter{}, false
 	}
 	delete(l.turns, done)
-	return l.give(service)
+	return l.give(of)
 }
 
-// give gives the turn to who has waited longest.
-func (l *queues) give(service string) (next letter, ok bool) {
-	all := l.waiting[service]
-	if len(all) == 0 {
-		return letter{}, false
+func (l *queues) take(of destination) {
+	l.busy[of]++
+	l.busyIn[of.namespace]++
+}
+
+// give frees a place of a service, and gives it to who has waited longest of those for whom there is room then. There
+// was none for anybody before, so there is for one at most.
+func (l *queues) give(of destination) (next letter, ok bool) {
+	if l.busy[of]--; l.busy[of] == 0 {
+		delete(l.busy, of)
 	}
-	next, l.waiting[service] = all[0], all[1:]
-	if len(all) == 1 {
-		delete(l.waiting, service)
+	if l.busyIn[of.namespace]--; l.busyIn[of.namespace] == 0 {
+		delete(l.busyIn, of.namespace)
 	}
-	delete(l.waits, next)
-	l.turns[next] = service
-	return next, true
+	for i, w := range l.waiting {
+		if l.isFull(w.of) {
+			continue
+		}
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+		delete(l.waits, w.letter)
+		l.turns[w.letter] = w.of
+		l.take(w.of)
+		return w.letter, true
+	}
+	return letter{}, false
 }

@@ -52,7 +52,7 @@ func sendTeams(ctx context.Context, c *call, v values, r *report) error {
 		SetUserAgent("kubecleaner").
 		SkipWebhookURLValidationOnSend(true)
 	switch err = client.SendWithContext(ctx, address.String(), message); {
-	case err == nil:
+	case err == nil, c.failure == nil && c.status >= 200 && c.status < 300 && isWorkflow(address):
 		return nil
 	case c.failure == nil && c.status >= 200 && c.status < 300: // a connector does not say it otherwise
 		return permanent(
@@ -69,6 +69,12 @@ func isConnector(address *url.URL) bool {
 	host := strings.ToLower(address.Hostname())
 	return host == "outlook.office.com" || host == "outlook.office365.com" ||
 		strings.HasSuffix(host, ".webhook.office.com")
+}
+
+// isWorkflow reports whether an address is of a Workflow: by its status alone it says that it has the message.
+func isWorkflow(address *url.URL) bool {
+	host := strings.ToLower(address.Hostname())
+	return strings.HasSuffix(host, ".logic.azure.com") || strings.HasSuffix(host, ".api.powerplatform.com")
 }
 
 func teamsCard(r *report) (*adaptivecard.Message, error) {
