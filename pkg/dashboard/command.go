@@ -133,7 +133,7 @@ func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
 	if err != nil {
 		return 0, nil, orNotFound(err)
 	}
-	leave, err := s.enter(r.Context(), p)
+	leave, err := s.join(r.Context(), s.samples, p)
 	if err != nil {
 		return 0, nil, err
 	}

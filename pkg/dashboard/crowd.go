@@ -15,6 +15,9 @@ const (
 	// parallelHeavy is how many scans, previews, restores and large records are worked on at once: they are what takes
 	// memory. The others wait: heavyOfOne of a person, and heavyOfAll in all, with those that are worked on.
 	parallelHeavy, heavyOfOne, heavyOfAll = 2, 8, 64
+	// samplesOfOne is how many requests for sample notifications a person may have open, and samplesOfAll how many there
+	// may be. They take no memory, but long when a service hangs.
+	samplesOfOne, samplesOfAll = 1, 8
 	// streamsOfOne is how many streams of events a person may have open, and streamsOfAll how many there may be.
 	streamsOfOne, streamsOfAll = 16, 256
 )
@@ -61,15 +64,7 @@ func accountOf(user authenticationv1.UserInfo) string { return user.UID + " " + 
 // enter waits until there is room for something that takes memory. The caller calls leave if there is no error. Only
 // whom the API server knows may wait: a person with a wrong token takes nobody's room.
 func (s *Server) enter(ctx context.Context, p *person) (leave func(), err error) {
-	who := ""
-	if s.Mode == ModeToken {
-		user, err := p.review(ctx)
-		if err != nil {
-			return nil, err
-		}
-		who = accountOf(user)
-	}
-	left, err := s.waiting.join(who)
+	left, err := s.join(ctx, s.waiting, p)
 	if err != nil {
 		return nil, err
 	}
@@ -80,4 +75,17 @@ func (s *Server) enter(ctx context.Context, p *person) (leave func(), err error)
 		left()
 		return nil, context.Cause(ctx)
 	}
+}
+
+// join lets a person into a crowd, if the API server knows the person.
+func (s *Server) join(ctx context.Context, into *crowd, p *person) (leave func(), err error) {
+	who := ""
+	if s.Mode == ModeToken {
+		user, err := p.review(ctx)
+		if err != nil {
+			return nil, err
+		}
+		who = accountOf(user)
+	}
+	return into.join(who)
 }

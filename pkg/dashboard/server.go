@@ -55,8 +55,9 @@ type Server struct {
 	door  *door
 	scans *scans
 	heavy chan struct{}
-	// waiting are the people who wait for heavy or have it, and streamed those with streams of events.
-	waiting, streamed *crowd
+	// waiting are the people who wait for heavy or have it, streamed those with streams of events, and samples those who
+	// send sample notifications.
+	waiting, streamed, samples *crowd
 }
 
 // New returns a server.
@@ -64,6 +65,7 @@ func New(o Options) *Server {
 	return &Server{
 		Options: o, door: newDoor(o), scans: &scans{now: o.Now}, heavy: make(chan struct{}, parallelHeavy),
 		waiting: newCrowd(heavyOfOne, heavyOfAll), streamed: newCrowd(streamsOfOne, streamsOfAll),
+		samples: newCrowd(samplesOfOne, samplesOfAll),
 	}
 }
 
