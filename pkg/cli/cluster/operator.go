@@ -43,10 +43,23 @@ func IsOperator(d *appsv1.Deployment) bool {
 		return true
 	}
 	return slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
+		if servesPage(&c) {
+			return false
+		}
 		name := "/" + ImageName(c.Image)
 		return strings.HasSuffix(name, "/kubecleaner") || strings.HasSuffix(name, "/kubecleaner-manager") ||
 			strings.HasSuffix(name, "/kubecleaner/manager") || slices.ContainsFunc(slices.Concat(c.Command, c.Args), isOwnFlag)
 	})
+}
+
+// servesPage reports whether a container serves the page for approvals. The program is the operator's, with another
+// first argument.
+func servesPage(c *corev1.Container) bool {
+	args := c.Args
+	if len(c.Command) > 0 {
+		args = slices.Concat(c.Command[1:], c.Args)
+	}
+	return len(args) > 0 && args[0] == "dashboard"
 }
 
 // ImageName is the name of an image without its tag and digest.

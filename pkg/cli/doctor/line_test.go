@@ -101,6 +101,11 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, value, given)
 		}
 	}
+	for value, want := range map[string]bool{"True": true, "1": true, "false": false, "False": false, "0": false, "f": false} {
+		if p := (&patient{args: []string{"--dry-run=" + value}}); p.isSet("dry-run") != want {
+			t.Errorf("--dry-run=%s is not %t", value, want)
+		}
+	}
 	if _, given := p.flag("copies-path"); given || !p.isSet("dry-run") || p.isSet("copies-path") {
 		t.Error("a flag that was not given is set, or one that was is not")
 	}

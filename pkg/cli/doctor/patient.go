@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -195,10 +196,11 @@ func (p *patient) flag(name string) (value string, given bool) {
 	return value, given
 }
 
-// isSet reports whether a flag that is true or false is true.
+// isSet reports whether a flag that is true or false is true, as the operator reads it.
 func (p *patient) isSet(name string) bool {
 	value, given := p.flag(name)
-	return given && value != "false"
+	is, err := strconv.ParseBool(value)
+	return given && (is || err != nil)
 }
 
 // ref names an object, as lines do.
