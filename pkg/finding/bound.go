@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,18 +19,22 @@ type bound struct {
 	// making are the ClusterRoles that let somebody make Pods, and reading the roles that let somebody read all Secrets,
 	// and do no more with them.
 	making, reading map[graph.Name]bool
-	boundRoles      []boundRole
+	// wide are the roles that let somebody make anything. The data of a claim is gone with it, so for claims they count.
+	wide       map[graph.Name]bool
+	boundRoles []boundRole
 }
 
-// boundRole is a role that a RoleBinding gives in its namespace. stranger is an account of another namespace among its
-// subjects. Empty when there is none.
+// boundRole is a role that a RoleBinding gives in its namespace. account is the first account among its subjects, and
+// stranger the first one of another namespace. Empty when there is none.
 type boundRole struct {
-	namespace string
-	role      graph.Name
-	stranger  graph.Name
+	namespace         string
+	role              graph.Name
+	account, stranger graph.Name
 }
 
-func newBound() bound { return bound{making: map[graph.Name]bool{}, reading: map[graph.Name]bool{}} }
+func newBound() bound {
+	return bound{making: map[graph.Name]bool{}, reading: map[graph.Name]bool{}, wide: map[graph.Name]bool{}}
+}
 
 // bindingKinds are ClusterRoles and the RoleBindings that give them in a namespace.
 var bindingKinds = []schema.GroupKind{clusterRoles, roleBindings}
@@ -45,6 +50,9 @@ func (f *Finder) noteGiven(o *object.Parts) {
 		}
 		if readsOnly(rule) {
 			f.noteIn(f.reading, o)
+		}
+		if allows(rule, "", []string{"*"}, []string{"create"}) {
+			f.noteIn(f.wide, o)
 		}
 	}
 }
@@ -71,16 +79,21 @@ func readsOnly(rule object.JSON) bool {
 func (f *Finder) noteBound(o *object.Parts) {
 	b := boundRole{namespace: strings.Clone(o.Namespace), role: boundBy(o)}
 	isStranger := func(s graph.Name) bool { return s.GroupKind == accounts && s.Namespace != o.Namespace }
+	isAccount := func(s graph.Name) bool { return s.GroupKind == accounts }
 	subjects := subjectsOf(o)
+	if i := slices.IndexFunc(subjects, isAccount); i >= 0 {
+		b.account = subjects[i]
+	}
 	if i := slices.IndexFunc(subjects, isStranger); i >= 0 {
 		b.stranger = subjects[i]
 	}
-	if b.role.GroupKind == clusterRoles || b.stranger != (graph.Name{}) {
+	if b.role.GroupKind == clusterRoles || b.account != (graph.Name{}) {
 		b.role.Name = strings.Clone(b.role.Name)
+		b.account.Name, b.account.Namespace = strings.Clone(b.account.Name), strings.Clone(b.account.Namespace)
 		b.stranger.Name, b.stranger.Namespace = strings.Clone(b.stranger.Name), strings.Clone(b.stranger.Namespace)
 		f.boundRoles = append(f.boundRoles, b)
-		// Twice, because settleBound may keep each as a text.
-		f.bytes += int64(512 + 2*(len(b.role.Name)+len(b.stranger.Name)+len(b.stranger.Namespace)))
+		texts := len(b.account.Name) + len(b.account.Namespace) + len(b.stranger.Name) + len(b.stranger.Namespace)
+		f.bytes += int64(640 + 2*(len(b.role.Name)+texts)) // twice, because settleBound may keep each as a text
 	}
 }
 
@@ -94,7 +107,19 @@ func (f *Finder) settleBound() {
 		if f.reading[b.role] && b.stranger.Name != "" {
 			f.strangers[b.namespace] = strangerWords(b.stranger)
 		}
+		if f.isWide(b.role) && b.account.Name != "" && f.deployers[b.namespace] == "" {
+			f.deployers[b.namespace] = fmt.Sprintf("%s may create anything in the namespace (%s)",
+				accountWords(b.account), b.role)
+		}
 	}
+}
+
+// wideRoles are ClusterRoles of Kubernetes. They name what they are for.
+var wideRoles = []string{"cluster-admin", "admin", "edit"}
+
+// isWide reports whether a role lets somebody make anything.
+func (f *Finder) isWide(role graph.Name) bool {
+	return f.wide[role] || role.GroupKind == clusterRoles && slices.Contains(wideRoles, role.Name)
 }
 
 // strangerOf says which account of another namespace may read a Secret that nothing names, because it may read every
@@ -111,9 +136,17 @@ func (f *Finder) strangerOf(c *candidate) string {
 
 // strangerWords name an account of another namespace, or all of one or of all namespaces.
 func strangerWords(account graph.Name) string {
+	if account.Name != "*" {
+		return account.String() + " of another namespace"
+	}
+	return accountWords(account)
+}
+
+// accountWords name an account, or all of one or of all namespaces.
+func accountWords(account graph.Name) string {
 	switch {
 	case account.Name != "*":
-		return account.String() + " of another namespace"
+		return account.String()
 	case account.Namespace != "*":
 		return "each ServiceAccount of namespace " + account.Namespace
 	}

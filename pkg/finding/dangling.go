@@ -102,15 +102,29 @@ func lookNames(crosses bool, kinds []schema.GroupKind) func(*Finder, *object.Par
 			o.Kind.GroupKind() == ingresses && answersItself(o) {
 			return nil
 		}
+		isMade := f.mountsSecretsStore(o)
 		names := slices.DeleteFunc(
 			namesIn(f, o, crosses, kinds),
-			func(user graph.User) bool { return f.graph.IsPresent(user.Name) },
+			func(user graph.User) bool {
+				return f.graph.IsPresent(user.Name) || isMade && user.GroupKind == secrets
+			},
 		)
 		if len(names) == 0 {
 			return nil
 		}
 		return &candidate{names: names}
 	}
+}
+
+// mountsSecretsStore reports whether a Pod mounts a volume of the CSI secrets store. The driver makes Secrets when a
+// Pod mounts the volume, and deletes them after the last one.
+func (f *Finder) mountsSecretsStore(o *object.Parts) (mounts bool) {
+	f.Table.EachTemplate(o, func(_, spec object.JSON) {
+		for volume := range spec.Field("volumes").Elements() {
+			mounts = mounts || volume.At("csi", "driver").Text() == "secrets-store.csi.k8s.io"
+		}
+	})
+	return mounts
 }
 
 // hasRun reports whether a Job needs its inputs no more.

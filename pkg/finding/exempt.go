@@ -107,12 +107,17 @@ var readingLabels = []string{
 	// The claims of people's workspaces, which are mounted while these run.
 	"hub.jupyter.org/username",
 	"com.coder.resource",
+	"dev.okteto.com",
+	"devpod.sh/created",
+	"devpod.sh/workspace-uid",
 	"controller.devfile.io/devworkspace_pvc_type",
 	"controller.devfile.io/devworkspace_id",
 	"istio/multiCluster",
 	"kiali.io/multiCluster",
 	"multicluster.linkerd.io/cluster-name",
 	"kargo.akuity.io/cred-type",
+	"spring.cloud.kubernetes.config",
+	"spring.cloud.kubernetes.secret",
 	"workflows.argoproj.io/configmap-type",
 	// What tools outside of the cluster keep in it: the state of what they have applied.
 	"tfstate",

@@ -31,6 +31,8 @@ type readers struct {
 	readAll map[[2]string]bool
 	// makers say by namespace what lets somebody make Pods there, or is run in Pods.
 	makers map[string]string
+	// deployers are accounts that may make anything in a namespace.
+	deployers map[string]string
 	// strangers are the accounts of other namespaces that may read all Secrets of a namespace.
 	strangers map[string]string
 	// sidecars are the labels by which sidecars find what they read.
@@ -40,7 +42,8 @@ type readers struct {
 func newReaders() readers {
 	return readers{
 		applications: map[[2]string]bool{}, sets: map[[2]string]bool{}, readAll: map[[2]string]bool{},
-		makers: map[string]string{}, strangers: map[string]string{}, sidecars: map[string]bool{},
+		makers: map[string]string{}, deployers: map[string]string{}, strangers: map[string]string{},
+		sidecars: map[string]bool{},
 	}
 }
 
@@ -199,6 +202,8 @@ func (f *Finder) makerOf(c *candidate) string {
 		return ""
 	case f.makers[c.namespace] != "":
 		return f.makers[c.namespace] + ", and such Pods may use it"
+	case c.kind.GroupKind() == claims && f.deployers[c.namespace] != "":
+		return f.deployers[c.namespace] + ", and Pods that it makes may use it"
 	case f.mayBeGiven():
 		return "a RoleBinding may allow creating Pods that use it, and RoleBindings or ClusterRoles could not be read"
 	}
