@@ -179,6 +179,8 @@ type CleanerApprovalSpec struct {
 // to do. Its name is that of the CleanerRun. It cannot be changed.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=cleanerapprovals,scope=Cluster,shortName=cla,categories=kubecleaner
+// +kubebuilder:metadata:annotations="argocd.argoproj.io/sync-options=Prune=false,Delete=false"
+// +kubebuilder:metadata:annotations="kustomize.toolkit.fluxcd.io/prune=disabled"
 // +kubebuilder:printcolumn:name="Cleaner",type=string,JSONPath=`.spec.cleaner`
 // +kubebuilder:printcolumn:name="Decision",type=string,JSONPath=`.spec.decision`
 // +kubebuilder:printcolumn:name="By",type=string,JSONPath=`.spec.by`

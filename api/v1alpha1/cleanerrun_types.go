@@ -225,6 +225,8 @@ type CleanerRunStatus struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:path=cleanerruns,scope=Cluster,shortName=clr,categories=kubecleaner
+// +kubebuilder:metadata:annotations="argocd.argoproj.io/sync-options=Prune=false,Delete=false"
+// +kubebuilder:metadata:annotations="kustomize.toolkit.fluxcd.io/prune=disabled"
 // +kubebuilder:selectablefield:JSONPath=`.spec.cleaner`
 // +kubebuilder:selectablefield:JSONPath=`.spec.runRequest`
 // +kubebuilder:selectablefield:JSONPath=`.status.phase`

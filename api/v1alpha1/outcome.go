@@ -85,8 +85,8 @@ const (
 	// OutcomeAbandoned is an object for which a run that was cut off was not resumed: the object had changed, or it was
 	// too late. It was left alone.
 	OutcomeAbandoned OutcomeResult = "Abandoned"
-	// OutcomeNotActed is an object that matched and was left alone because the whole run was stopped: a limit was
-	// exceeded, or the run could not read or judge everything.
+	// OutcomeNotActed is an object that matched and was left alone: a limit was exceeded, the run could not read or judge
+	// everything, or the object is not in the approved plan.
 	OutcomeNotActed OutcomeResult = "NotActed"
 	// OutcomeInterrupted is an object that the run did not reach before it was stopped.
 	OutcomeInterrupted OutcomeResult = "Interrupted"

@@ -52,6 +52,8 @@ type ReportSpec struct {
 // Cleaner.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=reports,scope=Cluster,shortName=clrep,categories=kubecleaner
+// +kubebuilder:metadata:annotations="argocd.argoproj.io/sync-options=Prune=false,Delete=false"
+// +kubebuilder:metadata:annotations="kustomize.toolkit.fluxcd.io/prune=disabled"
 // +kubebuilder:printcolumn:name="Action",type=string,JSONPath=`.spec.action`
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.spec.message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`

@@ -139,7 +139,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	o.maxSelection = selector.DefaultMaxMemory
 	fs.Var(&o.maxSelection, "max-selection-memory", "how much memory the objects that all runs select may take together, with their events and patches, for example 256Mi; each run may take 1Mi in addition; a run that does not get the memory that it needs ends, and touches nothing")
 	o.maxCopies = journal.DefaultMaxCopiesBytes
-	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
+	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, as they are stored, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications and metric sources trust besides the system's, for services with a certificate of your own")
 	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, that are refused by default, but may get notifications: the operator's own machine (loopback, for example for a relay beside the operator), the API server and, for Cleaners that name a ServiceAccount, private addresses")
 	fs.Var(&o.metricHosts, "allowed-metric-hosts", "comma-separated hosts, without ports, that the metricSource of Cleaners may name besides the cluster's Services (NAME.NAMESPACE.svc); a Cleaner may send to these hosts the credentials of any Secret that it names")

@@ -24,19 +24,19 @@
 
 {{- /* The manager's Pods. Without the release's name: one operator serves a cluster, and the labels are those of config/manager. */}}
 {{- define "kubecleaner.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "kubecleaner.name" . }}
+app.kubernetes.io/name: {{ include "kubecleaner.name" . | quote }}
 app.kubernetes.io/component: manager
 {{- end }}
 
 {{- define "kubecleaner.dashboardLabels" -}}
-app.kubernetes.io/name: {{ include "kubecleaner.name" . }}
+app.kubernetes.io/name: {{ include "kubecleaner.name" . | quote }}
 app.kubernetes.io/component: dashboard
 {{- end }}
 
 {{- define "kubecleaner.labels" -}}
-app.kubernetes.io/name: {{ include "kubecleaner.name" . }}
+app.kubernetes.io/name: {{ include "kubecleaner.name" . | quote }}
 app.kubernetes.io/part-of: kubecleaner
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}

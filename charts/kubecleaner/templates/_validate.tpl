@@ -1,5 +1,9 @@
 {{- /* What the schema cannot say: values that contradict each other. */}}
 {{- define "kubecleaner.validate" -}}
+{{- $name := include "kubecleaner.fullname" . }}
+{{- if not (regexMatch "^[a-z][-a-z0-9]*$" $name) }}
+{{- fail (printf "%s is no name for a Service: choose a release name of lowercase letters, digits and '-' that begins with a letter, or set fullnameOverride" $name) }}
+{{- end }}
 {{- $mode := .Values.rbac.mode }}
 {{- if and (eq $mode "scoped") (not .Values.rbac.rules) }}
 {{- fail "rbac.rules is empty: with rbac.mode scoped, list there what Cleaners may touch" }}
@@ -47,6 +51,9 @@
 {{- $flag := regexReplaceAll "=.*$" . "" | replace "_" "-" | trimAll "-" }}
 {{- with get (dict "max-script-memory" "scriptMemory" "copies-path" "copies.existingClaim" "s3-secret" "copies.s3Secret" "dashboard-url" "dashboard.url" "diagnostics-cert-dir" "metrics.certSecret") $flag }}
 {{- fail (printf "extraArgs has --%s: set the value %s instead" $flag .) }}
+{{- end }}
+{{- if has $flag (list "health-addr" "diagnostics-address") }}
+{{- fail (printf "extraArgs has --%s: the probes, Services and monitors of the chart use the default port. Remove the flag" $flag) }}
 {{- end }}
 {{- if and (eq $flag "leader-elect") (gt (int $.Values.replicas) 1) }}
 {{- fail "extraArgs has --leader-elect: more than one replica needs leader election, which is on by default. Remove the flag" }}
