@@ -113,12 +113,23 @@ func (r *Reader) Metadata(ctx context.Context, kind object.Kind, scope Scope, ea
 type Ancestors struct {
 	reader *Reader
 	memory *Share
-	known  map[types.UID][]metav1.OwnerReference
+	known  map[ownerKey][]metav1.OwnerReference
+}
+
+// ownerKey is all of a reference that says where its owner is. Several may name one UID, and some of them lead nowhere:
+// their version is not served any more, or their name is wrong.
+type ownerKey struct {
+	namespace, apiVersion, kind, name string
+	uid                               types.UID
+}
+
+func keyOf(namespace string, of *metav1.OwnerReference) ownerKey {
+	return ownerKey{namespace, of.APIVersion, of.Kind, of.Name, of.UID}
 }
 
 // NewAncestors returns Ancestors that read with the Reader, and keep what they read in the memory.
 func NewAncestors(reader *Reader, memory *Share) *Ancestors {
-	return &Ancestors{reader: reader, memory: memory, known: map[types.UID][]metav1.OwnerReference{}}
+	return &Ancestors{reader: reader, memory: memory, known: map[ownerKey][]metav1.OwnerReference{}}
 }
 
 // Of returns the UIDs of all that own the object.
@@ -128,13 +139,18 @@ func (a *Ancestors) Of(ctx context.Context, o object.Object) ([]types.UID, error
 		return nil, err
 	}
 	var found []types.UID
+	seen := map[ownerKey]bool{}
 	for next := metadata.OwnerReferences; len(next) > 0; {
 		owner := next[0]
 		next = next[1:]
-		if slices.Contains(found, owner.UID) { // by another way, or in a circle
+		key := keyOf(o.Namespace, &owner)
+		if seen[key] { // by another way, or in a circle
 			continue
 		}
-		found = append(found, owner.UID)
+		seen[key] = true
+		if !slices.Contains(found, owner.UID) {
+			found = append(found, owner.UID)
+		}
 		owners, err := a.ownersOf(ctx, o.Namespace, owner)
 		if err != nil {
 			return nil, fmt.Errorf("finding out who owns %s: %w", o, err)
@@ -153,17 +169,19 @@ func (a *Ancestors) ownersOf(
 	namespace string,
 	of metav1.OwnerReference,
 ) ([]metav1.OwnerReference, error) {
-	if owners, ok := a.known[of.UID]; ok {
+	key := keyOf(namespace, &of)
+	if owners, ok := a.known[key]; ok {
 		return owners, nil
 	}
 	owners, err := a.reader.ownersOf(ctx, namespace, of)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.memory.add(int64(ownerSize * (1 + len(owners)))); err != nil {
+	size := ownerSize*(1+len(owners)) + len(of.APIVersion) + len(of.Kind) + len(of.Name)
+	if err := a.memory.add(int64(size)); err != nil {
 		return nil, fmt.Errorf("not enough memory for the owners of protected objects: %w", err)
 	}
-	a.known[of.UID] = owners
+	a.known[key] = owners
 	return owners, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -146,6 +147,12 @@ func TestAncestors(t *testing.T) {
 	kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, Namespaced: true}
 	o := object.Object{Kind: kind, Namespace: "shop", Raw: []byte(owned("a", "1", owner("parent", "2")+","+owner("../../../nodes/n", "8")+`,{"apiVersion":"nobody.example.com/v1","kind":"App","name":"x","uid":"7"}`))}
 	ancestors := NewAncestors(reader, (*Budget)(nil).Share())
+	// A wrong reference to an owner leads nowhere, and does not hide the owners from the next object.
+	wrong := o
+	wrong.Raw = []byte(owned("b", "9", strings.Replace(owner("parent", "2"), `"v1"`, `"nobody.example.com/v1"`, 1)+","+owner("other", "2")))
+	if got, err := ancestors.Of(t.Context(), wrong); err != nil || !slices.Equal(got, []types.UID{"2"}) {
+		t.Error(got, err)
+	}
 	for range 2 {
 		got, err := ancestors.Of(t.Context(), o)
 		if diff := cmp.Diff([]types.UID{"2", "8", "7", "3", "4", "6"}, got); diff != "" || err != nil {
