@@ -20,6 +20,8 @@ import (
 const (
 	// maxEvents is how much memory the events of one selector may take, in bytes.
 	maxEvents = 128 << 20
+	// maxOfOne is how much memory the events take that are read for one object.
+	maxOfOne = 4 << 20
 	// maxOfObject is how long the events of one object may be, as scripts get them, in bytes.
 	maxOfObject = 1 << 20
 	// eventSize is about what an event takes besides its texts.
@@ -53,6 +55,13 @@ type event struct {
 func NewEvents(kind schema.GroupKind) *Events {
 	e := &Events{kind: kind, limit: maxEvents}
 	e.Reset()
+	return e
+}
+
+// EventsOfOne are those of a single object of a kind: none yet.
+func EventsOfOne(kind schema.GroupKind) *Events {
+	e := NewEvents(kind)
+	e.limit = maxOfOne
 	return e
 }
 
@@ -128,12 +137,23 @@ func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Ti
 // Of writes down the events of one object, newest first, as JSON: a map with the list events.
 func (e *Events) Of(o object.Object) (object.JSON, error) {
 	name := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
-	of := slices.Concat(e.byUID[o.UID], e.byName[name])
+	// Who had the name before is another object.
+	byName := slices.DeleteFunc(slices.Clone(e.byName[name]), func(kept event) bool { return kept.last.Before(o.Created) })
+	of := slices.Concat(e.byUID[o.UID], byName)
 	slices.SortStableFunc(of, func(a, b event) int {
 		return cmp.Or(b.last.Compare(a.last), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
 	})
+	size := 0
 	for i := range of {
 		of[i].LastTimestamp = of[i].last.UTC().Format(time.RFC3339)
+		size += eventSize + jsonSize(of[i].Reason) + jsonSize(of[i].Message) + jsonSize(of[i].Type)
+	}
+	if size > maxOfObject { // before it is written down: many may have one text
+		return nil, fmt.Errorf(
+			"the %d events of the object are longer than %d MiB together; it is not judged by a part of them",
+			len(of),
+			maxOfObject>>20,
+		)
 	}
 	if of == nil {
 		of = []event{}
@@ -141,13 +161,6 @@ func (e *Events) Of(o object.Object) (object.JSON, error) {
 	written, err := json.Marshal(map[string][]event{"events": of})
 	if err != nil {
 		return nil, fmt.Errorf("writing down the events of %s: %w", o, err)
-	}
-	if len(written) > maxOfObject {
-		return nil, fmt.Errorf(
-			"the %d events of the object are longer than %d MiB together; it is not judged by a part of them",
-			len(of),
-			maxOfObject>>20,
-		)
 	}
 	return written, nil
 }

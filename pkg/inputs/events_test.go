@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -117,5 +118,35 @@ func TestEventsAreCounted(t *testing.T) {
 	}
 	if e.Reset(); total != 0 {
 		t.Errorf("%d bytes are still counted", total)
+	}
+}
+
+// TestEventsOfAFormerObject of the name are none of the object's, where the name is all that they say.
+func TestEventsOfAFormerObject(t *testing.T) {
+	events := NewEvents(schema.GroupKind{Kind: "Pod"})
+	nameOnly := strings.Replace(webPod, `"uid":"u1"`, `"uid":"web"`, 1)
+	for reason, at := range map[string]string{"Old": "2026-03-02T00:00:00Z", "New": "2026-03-04T00:00:00Z"} {
+		if err := events.Add([]byte(about(nameOnly, fmt.Sprintf(`"reason":%q,"message":"m","lastTimestamp":%q`, reason, at)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := pod("web", "u1")
+	o.Created = time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC)
+	got, err := events.Of(o)
+	if err != nil || !strings.Contains(string(got), `"New"`) || strings.Contains(string(got), `"Old"`) {
+		t.Errorf("they are %s, %v", got, err)
+	}
+}
+
+// TestEqualMessagesAreCounted each: they are in memory once, and written down each.
+func TestEqualMessagesAreCounted(t *testing.T) {
+	events := NewEvents(schema.GroupKind{Kind: "Pod"})
+	for range 10 {
+		if err := events.Add([]byte(about(webPod, `"reason":"A","message":"`+strings.Repeat("<", 50_000)+`"`))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := events.Of(pod("web", "u1")); err == nil || !strings.HasPrefix(err.Error(), "the 10 events of the object are longer than 1 MiB") {
+		t.Errorf("the error is %v", err)
 	}
 }

@@ -91,6 +91,18 @@ var lost = regexp.MustCompile(
 // IsLost reports whether a text is not a log, but a node's word that it has none any more.
 func IsLost(text string) bool { return lost.MatchString(text) }
 
+// LogSize is how long a log is as scripts get it, in bytes: they get it twice.
+func LogSize(text string) int { return 2 * jsonSize(text) }
+
+// CheckSize says that the logs of an object are too long together, by their size so far. What is written down takes a
+// multiple of the memory of what is read.
+func CheckSize(size int) error {
+	if size > maxLogs {
+		return fmt.Errorf("the logs of the Pod are longer than %d MiB together; name fewer containers", maxLogs>>20)
+	}
+	return nil
+}
+
 // WriteLogs writes down the logs of one Pod as JSON: a map with the texts logs and logsPrevious, and the maps
 // logsByContainer and logsPreviousByContainer.
 func WriteLogs(logs []Log) (object.JSON, error) {
@@ -111,10 +123,7 @@ func WriteLogs(logs []Log) (object.JSON, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing down the logs: %w", err)
 	}
-	if len(written) > maxLogs {
-		return nil, fmt.Errorf("the %d logs are longer than %d MiB together; name fewer containers", len(logs), maxLogs>>20)
-	}
-	return written, nil
+	return written, CheckSize(len(written))
 }
 
 // together is the text of one log, or of several, one below the other with their names.

@@ -67,8 +67,13 @@ func TestWriteLogs(t *testing.T) {
 	for i := range 20 {
 		many = append(many, Log{Container: fmt.Sprint(i), Text: strings.Repeat("x", MaxLog)})
 	}
+	for text, want := range map[string]int{"": 2, "ab\n": 6, "\xff\x00<": 20, "é\u2028": 10} {
+		if got := jsonSize(text); got != want {
+			t.Errorf("the size of %q is %d, want %d", text, got, want)
+		}
+	}
 	_, err := WriteLogs(many)
-	if want := "the 20 logs are longer than 2 MiB together; name fewer containers"; err == nil || err.Error() != want {
+	if want := "the logs of the Pod are longer than 2 MiB together; name fewer containers"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 }

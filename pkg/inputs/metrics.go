@@ -262,5 +262,15 @@ func (s *source) Do(ctx context.Context, request *http.Request) (*http.Response,
 			fmt.Sprintf("its answer is longer than %d MiB; write the query so that its result is one series", maxAnswer>>20),
 		}
 	}
+	if isPartial(body) {
+		return nil, nil, &sourceError{"it answered with a part of the data (isPartial), because some of its storage cannot be reached"}
+	}
 	return response, body, nil
+}
+
+// isPartial reports whether an answer is that of a cluster of VictoriaMetrics of which a part is away. It has no
+// warnings.
+func isPartial(body []byte) bool {
+	var answer struct{ IsPartial bool }
+	return json.Unmarshal(body, &answer) == nil && answer.IsPartial
 }

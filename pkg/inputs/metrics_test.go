@@ -36,6 +36,8 @@ func TestResults(t *testing.T) {
 		"matrix":      {`{"status":"success","data":{"resultType":"matrix","result":[]}}`, "", asking1 + "the result is neither a number nor one series; write the query so that its result is one series"},
 		"a text":      {`{"status":"success","data":{"resultType":"string","result":[1,"canary"]}}`, "", asking1 + "its answer is not one of Prometheus' API; check url and path"},
 		"warnings":    {strings.Replace(vector(), `"data"`, `"warnings":["canary"],"data"`, 1), "", asking1 + "it answered with warnings: the result may be incomplete; run the query in the web page of Prometheus to see them"},
+		"a part":      {strings.Replace(vector(series("0")), `"data"`, `"isPartial":true,"data"`, 1), "", asking1 + "it answered with a part of the data (isPartial), because some of its storage cannot be reached"},
+		"no part":     {strings.Replace(vector(series("7")), `"data"`, `"isPartial":false,"data"`, 1), `{"cpu":7.0}`, ""},
 		"an error":    {`{"status":"error","errorType":"timeout","error":"canary"}`, "", asking1 + "its answer is not one of Prometheus' API; check url and path"},
 		"a page":      {"<html>canary</html>", "", asking1 + "its answer is not one of Prometheus' API; check url and path"},
 		"nothing":     {"", "", asking1 + "its answer is not one of Prometheus' API; check url and path"},

@@ -67,7 +67,7 @@ func (s *Selector) cheapData(ctx context.Context, o object.Object) (object.JSON,
 		)
 	}
 	path := eventPaths(o.Kind, Scope{Namespaces: []string{o.Namespace}})[0]
-	events := inputs.NewEvents(o.Kind.GroupKind())
+	events := inputs.EventsOfOne(o.Kind.GroupKind())
 	if err := s.reader.events(
 		ctx,
 		path,

@@ -62,18 +62,36 @@ func (s *Selector) logs(ctx context.Context, pod object.Object) (object.JSON, er
 	if len(wanted) == 0 {
 		return nil, errUnlogged
 	}
-	for i := range wanted {
-		if wanted[i].Text, err = read(ctx, pod, wanted[i]); errors.Is(err, errGone) {
-			return nil, err
-		} else if err != nil {
-			return nil, fmt.Errorf("logSource: reading the log of container %s: %w", wanted[i].Container, err)
-		}
+	if err := readLogs(ctx, pod, wanted, read); err != nil {
+		return nil, err
 	}
 	data, err := inputs.WriteLogs(wanted)
 	if err != nil {
 		return nil, fmt.Errorf("logSource: %w", err)
 	}
 	return data, nil
+}
+
+// readLogs reads the texts of logs, until they are too long together.
+func readLogs(
+	ctx context.Context,
+	pod object.Object,
+	wanted []inputs.Log,
+	read func(context.Context, object.Object, inputs.Log) (string, error),
+) (err error) {
+	size := 0
+	for i := range wanted {
+		if wanted[i].Text, err = read(ctx, pod, wanted[i]); errors.Is(err, errGone) {
+			return err
+		} else if err != nil {
+			return fmt.Errorf("logSource: reading the log of container %s: %w", wanted[i].Container, err)
+		}
+		size += inputs.LogSize(wanted[i].Text)
+		if err := inputs.CheckSize(size); err != nil {
+			return fmt.Errorf("logSource: %w", err)
+		}
+	}
+	return nil
 }
 
 // log reads the last lines of a log: as many as are wanted, or as are not too long together. Of a single line that is
