@@ -116,7 +116,7 @@ func (r *CleanerReconciler) tick(
 	}
 	if r.CheckClock() != nil { // what is due, nobody knows
 		round.soon = true
-		if status.ObservedGeneration != cleaner.Generation { // the schedule may be another one now
+		if isOfOlderSpec(cleaner, plan, now) {
 			status.NextScheduleTime = nil
 		}
 		return time.Time{}
@@ -144,6 +144,13 @@ func (r *CleanerReconciler) tick(
 		round.sleep = max(time.Millisecond, min(decision.Next.Sub(now), maxSleep))
 	}
 	return decision.Due
+}
+
+// isOfOlderSpec reports whether the time that the Cleaner waits for is none of its schedule any more.
+func isOfOlderSpec(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule, now time.Time) bool {
+	next := cleaner.Status.NextScheduleTime
+	return next != nil && cleaner.Status.ObservedGeneration != cleaner.Generation &&
+		!plan.Plan(next.Time, now).Equal(next.Time)
 }
 
 // planned is the nominal time that the Cleaner waits for.

@@ -225,7 +225,7 @@ func (r *CleanerReconciler) giveUp(cleaner *v1alpha1.Cleaner, round *round, stop
 		round.miss(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
 		why = "no operator was running, and then startingDeadlineSeconds had passed"
 	case r.isForgotten(active):
-		why = fmt.Sprintf("no operator was running for more than %d minutes. Request it again with kubectl cleaner run",
+		why = fmt.Sprintf("it was requested more than %d minutes before the operator started. Request it again with kubectl cleaner run",
 			int(requestLife.Minutes()))
 	default:
 		return false

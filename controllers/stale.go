@@ -34,7 +34,7 @@ func staleWords(requested string, begun time.Time) string {
 	if err != nil || !asked.Before(begun.Add(-requestLife)) {
 		return ""
 	}
-	return fmt.Sprintf("it was requested at %s, and no operator was running for more than %d minutes after that. Request it again with kubectl cleaner run",
+	return fmt.Sprintf("it was requested at %s, more than %d minutes before the operator started. Request it again with kubectl cleaner run",
 		asked.UTC().Format(timeFormat), int(requestLife.Minutes()))
 }
 
@@ -65,7 +65,8 @@ func waitedFor(requested string, run *v1alpha1.CleanerRun, begun time.Time) bool
 		return false
 	}
 	began, ended := run.CreationTimestamp.Time, run.Status.CompletionTime.Time
-	isBefore := asked.Before(began) && asked.Before(run.Spec.NominalTime.Time)
+	// A run that was missed has a nominal time from before its operator.
+	isBefore := asked.Before(began) && (asked.Before(run.Spec.NominalTime.Time) || asked.Before(began.Add(-requestLife)))
 	return !isBefore && !asked.After(ended) &&
 		begun.Sub(began) <= longestRun && begun.Sub(ended) <= requestLife
 }

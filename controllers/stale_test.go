@@ -31,6 +31,7 @@ func TestRequestThatWaitedForATakenOverRun(t *testing.T) {
 		"it waited for another as well": {asked: 5, begun: 25, ended: 40, another: true, runs: true},
 		"it is from before the run":     {asked: -5, begun: 25, ended: 40},
 		"the run waited for its turn":   {asked: -5, due: -10, begun: 25, ended: 40, runs: true},
+		"the run had been missed":       {asked: -300, due: -600, begun: -1, ended: 5},
 		"it is from after the run":      {asked: 15, begun: 35, ended: 10},
 		"the run had ended long ago":    {asked: 5, begun: 50, ended: 10},
 		"the run had ended just now":    {asked: 5, begun: 30, ended: 28, runs: true},

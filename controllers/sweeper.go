@@ -68,7 +68,9 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 		s.Metrics.CopiesKept(left.Copies.Objects, left.Copies.Bytes)
 	}
 	for i := range left.Unsent {
-		s.Notify(&left.Unsent[i])
+		if run := &left.Unsent[i]; !s.Busy(run.Spec.Cleaner) || !s.hasJustEnded(run) {
+			s.Notify(run)
+		}
 	}
 	for i := range left.Unfinished {
 		run := &left.Unfinished[i]
@@ -81,6 +83,12 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// hasJustEnded reports whether who carried a run out may still be about to send its notifications, with all objects.
+func (s *Sweeper) hasJustEnded(run *v1alpha1.CleanerRun) bool {
+	ended := run.Status.CompletionTime
+	return ended != nil && s.Clock.Since(ended.Time) < time.Minute
 }
 
 // isExpected reports whether a Cleaner's reconciliation is going to bring the run to its end: it is the active one, or

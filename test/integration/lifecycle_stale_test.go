@@ -41,7 +41,7 @@ func TestStaleRequestsAreDeclined(t *testing.T) {
 			}
 			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed)
 			want := "The run that was asked for did not begin: it was requested at " + now.Add(-c.age).UTC().Format(time.RFC3339) +
-				", and no operator was running for more than 15 minutes after that. Request it again with kubectl cleaner run"
+				", more than 15 minutes before the operator started. Request it again with kubectl cleaner run"
 			if got := meta.FindStatusCondition(l.now.Status.Conditions, v1alpha1.ConditionRunSucceeded); !strings.HasPrefix(got.Message, want) {
 				t.Errorf("it says %q, want %q", got.Message, want)
 			}
