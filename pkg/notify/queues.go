@@ -98,8 +98,9 @@ func (l *queues) take(of destination) {
 	l.busyIn[of.namespace]++
 }
 
-// give frees a place of a service, and gives it to who has waited longest of those for whom there is room then. There
-// was none for anybody before, so there is for one at most.
+// give frees a place of a service, and gives it to one of those for whom there is room then: of those for whose service
+// least is being sent, which may be one that does not hang, to who has waited longest. There was no room for anybody
+// before, so there is for one at most.
 func (l *queues) give(of destination) (next letter, ok bool) {
 	if l.busy[of]--; l.busy[of] == 0 {
 		delete(l.busy, of)
@@ -107,15 +108,19 @@ func (l *queues) give(of destination) (next letter, ok bool) {
 	if l.busyIn[of.namespace]--; l.busyIn[of.namespace] == 0 {
 		delete(l.busyIn, of.namespace)
 	}
+	chosen := -1
 	for i, w := range l.waiting {
-		if l.isFull(w.of) {
-			continue
+		if !l.isFull(w.of) && (chosen < 0 || l.busy[w.of] < l.busy[l.waiting[chosen].of]) {
+			chosen = i
 		}
-		l.waiting = slices.Delete(l.waiting, i, i+1)
-		delete(l.waits, w.letter)
-		l.turns[w.letter] = w.of
-		l.take(w.of)
-		return w.letter, true
 	}
-	return letter{}, false
+	if chosen < 0 {
+		return letter{}, false
+	}
+	w := l.waiting[chosen]
+	l.waiting = slices.Delete(l.waiting, chosen, chosen+1)
+	delete(l.waits, w.letter)
+	l.turns[w.letter] = w.of
+	l.take(w.of)
+	return w.letter, true
 }

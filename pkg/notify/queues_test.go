@@ -62,6 +62,9 @@ func TestNamespacesDoNotTakeAllSenders(t *testing.T) {
 			t.Fatalf("service %d does not enter", n)
 		}
 	}
+	if l.enter(of(1, "a")) || l.enter(destination{"1", "a"}, letter{run: "waits longest"}) {
+		t.Error("the namespace takes one more")
+	}
 	if l.enter(of(maxPerNamespace, "a")) {
 		t.Error("the namespace takes one more")
 	}
