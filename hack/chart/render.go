@@ -49,21 +49,30 @@ func render(out *strings.Builder, o object) error {
 	return rest(out, o)
 }
 
-// annotations writes those of the object. A CustomResourceDefinition also has the one that keeps it, with its objects,
-// on uninstall.
+// annotations writes those of the object. A CustomResourceDefinition has those that keep it, with its objects, on
+// uninstall, if the values say so.
 func annotations(out *strings.Builder, o object) {
 	crd := o.text("kind") == "CustomResourceDefinition"
 	own, _ := o.metadata()["annotations"].(map[string]any)
 	if crd || len(own) > 0 {
 		out.WriteString("  annotations:\n")
 	}
+	kept := ""
 	for _, key := range slices.Sorted(maps.Keys(own)) {
-		fmt.Fprintf(out, "    %s: %q\n", key, own[key])
+		line := fmt.Sprintf("    %s: %q\n", key, own[key])
+		if crd && slices.Contains(keeping, key) {
+			kept += line
+			continue
+		}
+		out.WriteString(line)
 	}
 	if crd {
-		out.WriteString("    {{- if .Values.crds.keep }}\n    helm.sh/resource-policy: keep\n    {{- end }}\n")
+		fmt.Fprintf(out, "    {{- if .Values.crds.keep }}\n    helm.sh/resource-policy: keep\n%s    {{- end }}\n", kept)
 	}
 }
+
+// keeping are the annotations by which Argo CD and Flux keep an object.
+var keeping = []string{"argocd.argoproj.io/sync-options", "kustomize.toolkit.fluxcd.io/prune"}
 
 // aggregated are the labels that make a role of ours a part of one of the cluster's, where the values say so.
 var aggregated = map[string]string{

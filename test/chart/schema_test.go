@@ -56,6 +56,8 @@ func TestMistakes(t *testing.T) {
 		`{scriptMemory: null}`:                                                      {"scriptMemory is"},
 		`{extraArgs: ["--max_script_memory=1Gi"]}`:                                  {"extraArgs has --max-script-memory: set the value scriptMemory instead"},
 		`{extraArgs: ["--copies-path=/a"]}`:                                         {"set the value copies.existingClaim instead"},
+		`{extraArgs: ["--health-addr=:8081"]}`:                                      {"extraArgs has --health-addr: the probes, Services and monitors of the chart use the default port"},
+		`{extraArgs: ["--diagnostics-address=:8444"]}`:                              {"extraArgs has --diagnostics-address: the probes"},
 		`{replicas: 2, extraArgs: ["--leader-elect=false"]}`:                        {"extraArgs has --leader-elect: more than one replica needs leader election"},
 		`{extraEnv: [{name: GOMEMLIMIT, value: 1GiB}]}`:                             {"extraEnv has GOMEMLIMIT, which the chart sets itself"},
 		`{metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}}`: {"metrics.serviceMonitor and metrics.podMonitor are both enabled"},
@@ -140,5 +142,22 @@ func compare(t *testing.T, path string, schema, defaults map[string]any) {
 		if below, ok := value.(map[string]any); ok {
 			compare(t, path+"."+name, field, below)
 		}
+	}
+}
+
+// TestReleaseNames: YAML takes some for numbers or truths, and Services have no name that begins with a digit.
+func TestReleaseNames(t *testing.T) {
+	for name, want := range map[string]string{"true": "", "a": "", "123": "123-kubecleaner is no name for a Service", "a.b": "a.b-kubecleaner is no name for a Service"} {
+		eachHelm(t, func(t *testing.T, h helm) {
+			out, err := h.render(name, chartDir, map[string]any{"extraArgs": []any{"--diagnostics-address=0"}})
+			switch {
+			case want == "" && err != nil:
+				t.Errorf("%s: %v", name, err)
+			case want == "" && !strings.Contains(out.manifest, "app.kubernetes.io/instance: \""+name+"\""):
+				t.Errorf("%s is not a text in the labels", name)
+			case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+				t.Errorf("%s: the error is %v, want %q", name, err, want)
+			}
+		})
 	}
 }

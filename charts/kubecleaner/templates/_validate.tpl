@@ -52,7 +52,7 @@
 {{- with get (dict "max-script-memory" "scriptMemory" "copies-path" "copies.existingClaim" "s3-secret" "copies.s3Secret" "dashboard-url" "dashboard.url" "diagnostics-cert-dir" "metrics.certSecret") $flag }}
 {{- fail (printf "extraArgs has --%s: set the value %s instead" $flag .) }}
 {{- end }}
-{{- if has $flag (list "health-addr" "diagnostics-address") }}
+{{- if or (eq $flag "health-addr") (and (eq $flag "diagnostics-address") (not (hasSuffix "=0" .))) }}
 {{- fail (printf "extraArgs has --%s: the probes, Services and monitors of the chart use the default port. Remove the flag" $flag) }}
 {{- end }}
 {{- if and (eq $flag "leader-elect") (gt (int $.Values.replicas) 1) }}
