@@ -144,9 +144,17 @@ func (j *Journal) dropOrphan(ctx context.Context, run *v1alpha1.CleanerRun) erro
 		client.IgnoreNotFound(j.client.Delete(ctx, run, client.Preconditions{UID: &run.UID})))
 }
 
-// DropNeedless drops the copies of a run that has ended and touched nothing.
+// DropNeedless drops the copies of a run that has ended and touched nothing. The record says so first: nobody looks for
+// the Secrets then, and those that cannot be deleted now go with the record.
 func (j *Journal) DropNeedless(ctx context.Context, run *v1alpha1.CleanerRun) error {
-	return j.drop(ctx, run, "the run deleted and changed nothing")
+	const why = "the run deleted and changed nothing"
+	if run.Status.Copies.Storage != v1alpha1.StorageSecret {
+		return j.drop(ctx, run, why)
+	}
+	if err := j.markDropped(ctx, run, why); err != nil {
+		return err
+	}
+	return j.DropCopies(ctx, run)
 }
 
 // drop deletes the copies of a run, and says so in its status.
@@ -154,6 +162,11 @@ func (j *Journal) drop(ctx context.Context, run *v1alpha1.CleanerRun, why string
 	if err := j.DropCopies(ctx, run); err != nil {
 		return err
 	}
+	return j.markDropped(ctx, run, why)
+}
+
+// markDropped says in the status of a run that its copies are not kept any more.
+func (j *Journal) markDropped(ctx context.Context, run *v1alpha1.CleanerRun, why string) error {
 	j.keepers.remove(run.UID)
 	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"copies":{"objects":0,"dropped":%q}}}`, run.UID, why)
 	target := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: run.Name}}

@@ -94,6 +94,28 @@ func checkDropped(t *testing.T, w *world, seen *World, u unclear) {
 	}
 }
 
+// When the record cannot say that the copies of a run that touched nothing are gone, they are there.
+func TestCopiesStayUntilTheRecordSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	w := newWorld(t, s, s.newNamespace(t), v1alpha1.ActionDelete)
+	for _, kind := range kinds {
+		w.create(kind, "a", "")
+	}
+	runner, proxy := s.newRunner(t)
+	proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
+		if c.Namespace == w.namespace && c.Verb == "delete" || c.Resource == "cleanerruns" && c.Verb == "patch" {
+			return faultproxy.Refuse(http.StatusForbidden, metav1.StatusReasonForbidden)
+		}
+		return nil
+	})
+	_, _ = runner.Run(t.Context(), w.request())
+	proxy.Wait()
+	if record := w.check(t, "after the run").Records[0]; len(record.Intents) != len(kinds) || record.Run.Status.Copies.Dropped != "" {
+		t.Errorf("the record has %d objects: %+v", len(record.Intents), record.Run.Status.Copies)
+	}
+}
+
 // However the record cannot be read while the outcomes are saved: they are saved in the end.
 func TestRecordThatCannotBeReadWhileActing(t *testing.T) {
 	t.Parallel()
