@@ -11,12 +11,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	testingclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/controllers"
 )
 
 // failing answers the operator's requests of the method to paths with the part with a fault of the server's.
@@ -215,6 +213,5 @@ func TestSweepThatPanicsEndsNothing(t *testing.T) {
 		}
 		return nil, nil
 	})
-	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, Clock: testingclock.NewFakeClock(time.Now()), MaxBytes: 1 << 40, Close: b.runner.Close, Notify: func(*v1alpha1.CleanerRun) {}}
-	must(t, s.Start(ctx))
+	must(t, b.sweeper(1<<40).Start(ctx))
 }

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/controllers"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
@@ -106,8 +105,7 @@ func TestWrongClockDropsNoCopies(t *testing.T) {
 	b.configMap("old")
 	record := b.run(b.cleaner(v1alpha1.ActionDelete))
 	b.clock.SetTime(time.Now().Add(year))
-	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, MaxBytes: 1, Close: b.runner.Close, Notify: func(*v1alpha1.CleanerRun) {}, Busy: func(string) bool { return true }}
-	if err := s.Sweep(t.Context()); err == nil || err.Error() != "no copies are dropped: "+yearOff {
+	if err := b.sweeper(1).Sweep(t.Context()); err == nil || err.Error() != "no copies are dropped: "+yearOff {
 		t.Fatalf("the sweep says: %v", err)
 	}
 	if kept := b.stored(record); kept.Status.Copies.Dropped != "" || len(b.copies(kept)) != 1 {

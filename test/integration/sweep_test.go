@@ -20,14 +20,19 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
+// sweeper is as the manager makes it, except that a run is busy only in the bench's own executor and nothing is notified.
+func (b *bench) sweeper(maxBytes int64) *controllers.Sweeper {
+	return &controllers.Sweeper{
+		Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, Clock: b.clock,
+		MaxBytes: maxBytes, Close: b.runner.Close, Notify: func(*v1alpha1.CleanerRun) {},
+		Busy: func(name string) bool { _, busy := b.executor.Active(name); return busy },
+	}
+}
+
 // sweep looks through the records of all runs once. Other tests' runs have their own API server's time: the limits are theirs too.
 func (b *bench) sweep(maxBytes int64) {
 	b.t.Helper()
-	s := &controllers.Sweeper{
-		Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, MaxBytes: maxBytes, Close: b.runner.Close, Notify: func(*v1alpha1.CleanerRun) {},
-		Busy: func(name string) bool { _, busy := b.executor.Active(name); return busy },
-	}
-	must(b.t, s.Sweep(b.t.Context()))
+	must(b.t, b.sweeper(maxBytes).Sweep(b.t.Context()))
 }
 
 func (b *bench) gone(run *v1alpha1.CleanerRun) bool {
