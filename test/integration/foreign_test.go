@@ -138,8 +138,8 @@ func TestOtherControllerWroteBeforeTheRun(t *testing.T) {
 	b.wantNames("old")
 }
 
-// TestRunThatWasCutOffIsNotGoneOnWithBesideAnotherController: k8s-cleaner was started while the operator was away.
-func TestRunThatWasCutOffIsNotGoneOnWithBesideAnotherController(t *testing.T) {
+// TestRunThatWasCutOffIsNotResumedBesideAnotherController: k8s-cleaner was started while the operator was away.
+func TestRunThatWasCutOffIsNotResumedBesideAnotherController(t *testing.T) {
 	t.Parallel()
 	l, next := cutOffRun(t, 2, http.MethodDelete)
 	l.k8sCleanerWrites(l.now.Name, l.first(), time.Now())

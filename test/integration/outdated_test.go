@@ -483,8 +483,8 @@ func TestSchemaThatChangesDuringARun(t *testing.T) {
 	b.wantNames("new")
 }
 
-// TestRunThatWasCutOffIsNotGoneOnWithByALossySpec: the operator that takes it over finds a spec that is not the one that was judged by.
-func TestRunThatWasCutOffIsNotGoneOnWithByALossySpec(t *testing.T) {
+// TestRunThatWasCutOffIsNotResumedByALossySpec: the operator that takes it over finds a spec that is not the one that was judged by.
+func TestRunThatWasCutOffIsNotResumedByALossySpec(t *testing.T) {
 	l, next := cutOffRun(t, 2, http.MethodDelete, edited(func(s *v1alpha1.ResourceSelector) { s.MinAgeSeconds = ptr.To[int64](0) }))
 	l.install(true, older(t))
 	l.ask("what is it doing?")

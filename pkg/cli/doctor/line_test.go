@@ -83,11 +83,11 @@ func TestTheSameCauseIsOneRow(t *testing.T) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]string{
-		"is it installed?": "Cleaner/a: is it installed? To do: mend it",
-		"it is old":        "Cleaner/a: it is old. To do: mend it",
-		"it is old.":       "Cleaner/a: it is old. To do: mend it",
+		"is it installed?": "Cleaner/a: is it installed? To do: repair it",
+		"it is old":        "Cleaner/a: it is old. To do: repair it",
+		"it is old.":       "Cleaner/a: it is old. To do: repair it",
 	} {
-		if got := (Line{Object: "Cleaner/a", Message: message, WayOut: "mend it"}).words(); got != want {
+		if got := (Line{Object: "Cleaner/a", Message: message, WayOut: "repair it"}).words(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
