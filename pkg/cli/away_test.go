@@ -16,8 +16,8 @@ func TestAwayIsOneLine(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, os.WriteFile(file, []byte("{clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}], contexts: [{name: a, context: {cluster: a}}], current-context: a}"), 0o600))
-	const want = "error: cannot reach the API server: dial tcp 127.0.0.1:1: connect: connection refused\n" +
-		"hint: kubectl config view --minify shows which cluster is asked   [E-CLU-001]\n"
+	want := "error: cannot reach the API server: dial tcp 127.0.0.1:1: connect: connection refused\n" +
+		"hint: kubectl config view --minify --kubeconfig " + file + " shows which cluster is asked   [E-CLU-001]\n"
 	for _, args := range [][]string{
 		{"suspend", "x"},
 		{"resume", "x"},

@@ -97,7 +97,16 @@ func connectionOf(cmd *cobra.Command) *cluster.Connection {
 	connection, flags := &cluster.Connection{}, pflag.NewFlagSet("", pflag.ContinueOnError)
 	connection.Bind(flags)
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		_ = flags.Set(flag.Name, flag.Value.String()) // it fails for the flags that say nothing of the cluster
+		own := flags.Lookup(flag.Name)
+		if own == nil { // it says nothing of the cluster
+			return
+		}
+		several, isSlice := flag.Value.(pflag.SliceValue) // of which String() is no value
+		if to, ok := own.Value.(pflag.SliceValue); isSlice && ok {
+			_ = to.Replace(several.GetSlice()) // it was valid before
+		} else {
+			_ = own.Value.Set(flag.Value.String())
+		}
 	})
 	return connection
 }

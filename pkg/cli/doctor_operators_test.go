@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -140,6 +141,21 @@ func TestDoctorNamesTheBindingThatIsMissing(t *testing.T) {
 	want = "FAIL rights: ClusterRole/" + targets.Name + ": ClusterRoleBinding " + c.namespace + "-other does not bind it to ServiceAccount " + account
 	if lines := of(); len(lines) != 1 || !strings.HasPrefix(lines[0], want) {
 		t.Errorf("want %q, but:\n%s", want, strings.Join(lines, "\n"))
+	}
+}
+
+// TestDoctorNamesTheClusterInItsCommands: without the context, they would act on another cluster.
+func TestDoctorNamesTheClusterInItsCommands(t *testing.T) {
+	c := newClinic(t)
+	c.make(c.other("k8s-cleaner", "docker.io/projectsveltos/k8s-cleaner:v0.19.0", 1))
+	config, err := clientcmd.LoadFromFile(c.kubeconfig)
+	must(t, err)
+	where := " --context " + config.CurrentContext
+	for _, output := range []string{"table", "json"} {
+		got := c.call(t.Context(), nil, "doctor", "--context", config.CurrentContext, "-o", output)
+		if want := "kubectl" + where + " -n " + c.namespace + " delete deployment k8s-cleaner"; !strings.Contains(got.out, want) {
+			t.Errorf("%q is not in:\n%s%s", want, got.out, got.errOut)
+		}
 	}
 }
 

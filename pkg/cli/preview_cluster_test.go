@@ -110,12 +110,12 @@ func (s *site) call(ctx context.Context, edit func(*terminal.Options), args ...s
 	}
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
 	code := Execute(ctx, streams, options, append(args, "--kubeconfig", s.kubeconfig))
-	return session{out.String(), s.short(errOut.String()), code}
+	return session{s.short(out.String()), s.short(errOut.String()), code}
 }
 
 // short leaves the kubeconfig of the test out of the commands that repeat it.
 func (s *site) short(text string) string {
-	return regexp.MustCompile(`(kubectl cleaner [a-z]+|kubectl [a-z]+|kubectl) --kubeconfig `+regexp.QuoteMeta(s.kubeconfig)).ReplaceAllString(text, "$1")
+	return regexp.MustCompile(`(kubectl cleaner [a-z]+|kubectl config view --minify|kubectl [a-z]+|kubectl) --kubeconfig `+regexp.QuoteMeta(s.kubeconfig)).ReplaceAllString(text, "$1")
 }
 
 func (s *site) configMap(name string, labels map[string]string) {
@@ -332,7 +332,7 @@ func TestPreviewWithoutACluster(t *testing.T) {
 	s := newSite(t)
 	got := s.call(t.Context(), nil, "preview", "x", "--server", "https://127.0.0.1:1")
 	s.wants(got, codes.ExitError, "", "error: cannot reach the API server: dial tcp 127.0.0.1:1: connect: connection refused\n"+
-		"hint: kubectl config view --minify shows which cluster is asked   [E-CLU-001]\n")
+		"hint: kubectl config view --minify --server https://127.0.0.1:1 shows which cluster is asked   [E-CLU-001]\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got := s.call(ctx, nil, "preview", "x"); got.code != codes.ExitInterrupted || !strings.HasSuffix(got.errOut, "error: interrupted\n") {

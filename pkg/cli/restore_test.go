@@ -105,7 +105,7 @@ func (s *site) answering(answer string, args ...string) session {
 	options := terminal.Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
 	streams := genericiooptions.IOStreams{In: strings.NewReader(answer), Out: &out, ErrOut: &errOut}
 	code := Execute(s.Context(), streams, options, append(args, "--kubeconfig", s.kubeconfig))
-	return session{out.String(), s.short(errOut.String()), code}
+	return session{s.short(out.String()), s.short(errOut.String()), code}
 }
 
 const (

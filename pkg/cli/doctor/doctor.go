@@ -108,6 +108,9 @@ func (o *options) run(ctx context.Context) error {
 		}
 	}
 	progress.Stop()
+	for i := range lines {
+		lines[i].WayOut = o.Repeated(lines[i].WayOut)
+	}
 	if err := o.print(lines); err != nil {
 		return err
 	}

@@ -41,6 +41,6 @@ func (o *options) warnOfBindings(
 		text := fmt.Sprintf("%s %s exists for %s %s, and apply cannot change that: delete the binding first: kubectl delete %s%s %s",
 			kind, name, terminal.OneLine(found.RoleRef.Kind), terminal.OneLine(found.RoleRef.Name), resource, in, name)
 		o.Note("%s", text)
-		documents[2+2*i] = "# " + text + "\n" + documents[2+2*i]
+		documents[2+2*i] = "# " + o.Repeated(text) + "\n" + documents[2+2*i]
 	}
 }

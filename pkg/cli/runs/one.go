@@ -83,14 +83,8 @@ func (o *options) reportRun(run *v1alpha1.CleanerRun) {
 		fmt.Fprintln(o.Out, terminal.OneLine(status.Message))
 	}
 	if kept := status.Copies; kept != nil && kept.Dropped == "" {
-		fmt.Fprintf(
-			o.Out,
-			"copies of %s until %s: %s restore %s\n",
-			terminal.Grouped(kept.Objects, "object"),
-			kept.ExpirationTime.UTC().Format(time.RFC3339),
-			terminal.Program,
-			run.Name,
-		)
+		fmt.Fprintf(o.Out, "copies of %s until %s: %s\n", terminal.Grouped(kept.Objects, "object"),
+			kept.ExpirationTime.UTC().Format(time.RFC3339), o.Repeated(terminal.Program+" restore "+run.Name))
 	}
 }
 

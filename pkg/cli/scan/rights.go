@@ -178,27 +178,15 @@ func (j *job) printRole(ctx context.Context, r *Result) error {
 		user = "--serviceaccount=" + terminal.ShellWord(terminal.OneLine(account))
 	}
 	for _, role := range roles {
-		if role.Namespace == "" {
-			fmt.Fprintf(j.Out, "# kubectl create clusterrolebinding %s --clusterrole=%s %s\n", name, name, user)
-		} else {
-			fmt.Fprintf(
-				j.Out,
-				"# kubectl create rolebinding %s -n %s --role=%s %s\n",
-				name,
-				role.Namespace,
-				name,
-				user,
-			)
+		command := fmt.Sprintf("# kubectl create clusterrolebinding %s --clusterrole=%s %s\n", name, name, user)
+		if role.Namespace != "" {
+			command = fmt.Sprintf("# kubectl create rolebinding %s -n %s --role=%s %s\n", name, role.Namespace, name, user)
 		}
+		fmt.Fprint(j.Out, j.Repeated(command))
 	}
 	if j.Namespace == "" {
-		fmt.Fprintf(
-			j.Out,
-			"# or, for every scan, where KubeCleaner is installed by this name: kubectl create clusterrolebinding %s --clusterrole=%s %s\n",
-			scanRole,
-			scanRole,
-			user,
-		)
+		fmt.Fprint(j.Out, j.Repeated("# or, for every scan, where KubeCleaner is installed by this name: "+
+			"kubectl create clusterrolebinding "+scanRole+" --clusterrole="+scanRole+" "+user+"\n"))
 	}
 	return nil
 }

@@ -16,6 +16,8 @@ func TestRepeating(t *testing.T) {
 		"kubectl cleaner preview x --only y --context b":                    "kubectl cleaner preview x --only y --context b",
 		"kubectl cleaner lint -f x needs no cluster, kubectl finds that":    "kubectl cleaner lint -f x needs no cluster, kubectl finds that",
 		"error: kubectl cleaner scan: -x; run: kubectl cleaner scan --help": "error: kubectl cleaner scan: -x; run: kubectl cleaner scan --help",
+		"first: kubectl edit cleaner x, or kubectl auth can-i --list":       "first: kubectl edit --context b cleaner x, or kubectl auth --context b can-i --list",
+		"kubectl config view --minify shows it":                             "kubectl config view --minify --context b shows it",
 		"the kubectl plugin":                                                "the kubectl plugin",
 	} {
 		if got := repeating(text, " --context b"); got != want {
