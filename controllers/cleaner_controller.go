@@ -55,11 +55,8 @@ const (
 )
 
 var (
-	errDeleted    = errors.New("the Cleaner was deleted")
-	errSuspended  = errors.New("the Cleaner was suspended")
-	errBecameScan = errors.New("the Cleaner was changed to only report")
-	errPanicked   = errors.New(fault.Words)
-	errNotNow     = errors.New("too many Cleaners are being checked")
+	errPanicked = errors.New(fault.Words)
+	errNotNow   = errors.New("too many Cleaners are being checked")
 	// errRecordDeleted is of a run whose record somebody deleted after the attempt ended, and before it was read.
 	errRecordDeleted = errors.New("somebody deleted the CleanerRun before this status was written")
 	errBehind        = errors.New("the cache is behind")
@@ -196,7 +193,9 @@ func (r *CleanerReconciler) Reconcile(
 		r.forget(cleaner.Name)
 		return r.retry(cleaner.Name, r.release(ctx, &cleaner))
 	}
-	r.Executor.Keep(cleaner.Name, string(cleaner.UID), errDeleted) // what an earlier Cleaner of the name left behind
+	// What an earlier Cleaner of the name left behind ends.
+	r.Executor.Keep(cleaner.Name, string(cleaner.UID), journal.ErrDeleted)
+	r.stopAtOnce(&cleaner)
 	switch lacks, err := r.CheckSchema(ctx); {
 	case err != nil:
 		return reconcile.Result{}, err
@@ -248,7 +247,7 @@ func (r *CleanerReconciler) showOrWait(ctx context.Context, stored, cleaner *v1a
 
 // forget stops what a deleted Cleaner left behind in this process.
 func (r *CleanerReconciler) forget(name string) {
-	r.Executor.Forget(name, errDeleted)
+	r.Executor.Forget(name, journal.ErrDeleted)
 	r.Metrics.Forget(name)
 	r.memories.Delete(name)
 	r.lookAgain(r.acting.forget(name))

@@ -11,6 +11,18 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
+// stopAtOnce stops a run that the Cleaner, as it is, does not allow any more, before anything is asked that may fail.
+func (r *CleanerReconciler) stopAtOnce(cleaner *v1alpha1.Cleaner) {
+	active, ok := r.Executor.Active(cleaner.Name)
+	switch {
+	case !ok:
+	case cleaner.Cancels(v1alpha1.RunName(cleaner.Name, active.Nominal)):
+		r.Executor.Cancel(cleaner.Name, journal.ErrCancelled)
+	case cleaner.IsSuspended() && !active.WhileSuspended:
+		r.Executor.Cancel(cleaner.Name, journal.ErrSuspended)
+	}
+}
+
 // whyStopped says why the Cleaner, as it is now, stops its active run. Nil when it does not.
 func (r *CleanerReconciler) whyStopped(ctx context.Context, cleaner *v1alpha1.Cleaner) (stopped, err error) {
 	active := cleaner.Status.ActiveRun
@@ -18,12 +30,12 @@ func (r *CleanerReconciler) whyStopped(ctx context.Context, cleaner *v1alpha1.Cl
 	case cleaner.Cancels(active.Name):
 		return journal.ErrCancelled, nil
 	case cleaner.IsSuspended() && !active.WhileSuspended:
-		return errSuspended, nil
+		return journal.ErrSuspended, nil
 	}
 	if scans, err := r.becameScan(ctx, cleaner); !scans || err != nil {
 		return nil, err
 	}
-	return errBecameScan, nil
+	return journal.ErrBecameScan, nil
 }
 
 // becameScan reports whether the Cleaner was changed so that it only reports, and the active run does more. A run
@@ -41,7 +53,7 @@ func (r *CleanerReconciler) becameScan(ctx context.Context, cleaner *v1alpha1.Cl
 // mayNotBegin says why a run that has no record yet may not begin. Empty if it may, also as a Scan.
 func (r *round) mayNotBegin(stopped error) string {
 	switch {
-	case stopped != nil && !errors.Is(stopped, errBecameScan):
+	case stopped != nil && !errors.Is(stopped, journal.ErrBecameScan):
 		return stopped.Error()
 	case r.lost != "":
 		return "the Cleaner lost fields"

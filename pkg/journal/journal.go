@@ -27,6 +27,12 @@ var (
 	ErrOtherCleaner = errors.New("a CleanerRun with the name of this run exists already, from a deleted Cleaner of the same name; the next run has another name")
 	// ErrCancelled says that somebody cancelled the run (CancelRunAnnotation).
 	ErrCancelled = errors.New("it was cancelled (kubectl cleaner cancel)")
+	// ErrDeleted says that somebody deleted the Cleaner during the run.
+	ErrDeleted = errors.New("the Cleaner was deleted")
+	// ErrSuspended says that somebody suspended it during the run.
+	ErrSuspended = errors.New("the Cleaner was suspended")
+	// ErrBecameScan says that somebody changed it during the run.
+	ErrBecameScan = errors.New("the Cleaner was changed to only report")
 	// ErrGone says that somebody deleted the run's record while it went on.
 	ErrGone = errors.New("somebody deleted the CleanerRun during the run, and with it the list of what it did")
 	// ErrTaken says that another operator carries the run out.

@@ -136,7 +136,7 @@ func (b *begun) closing() error {
 	case b.cancelled:
 		return journal.ErrCancelled
 	case b.suspended:
-		return errors.New("the Cleaner was suspended")
+		return journal.ErrSuspended
 	case b.changed:
 		return b.whatChanged()
 	}

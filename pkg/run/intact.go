@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // outdatedError says that the API server does not keep all fields of Cleaners, or that nobody knows, or that a Cleaner
@@ -48,12 +49,21 @@ func foreignController(cleaner *v1alpha1.Cleaner, now time.Time) error {
 	return nil
 }
 
-// alone reads the Cleaner once more, and says which other controller has written its status since the run began. It
-// says nothing about a Cleaner that is gone: its deletion stops the run.
-func (s Record) alone(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
-	live, err := s.Journal.Cleaner(ctx, cleaner.Name, cleaner.UID)
-	if err != nil || live == nil {
-		return err
+// lookAgain reads the Cleaner once more. stopped says why the run touches nothing although it could: what stops it
+// otherwise is a watch, which may be late. err says which other controller has written the Cleaner's status meanwhile.
+func (s Record) lookAgain(ctx context.Context, t *task) (stopped, err error) {
+	live, err := s.Journal.Cleaner(ctx, t.cleaner.Name, t.cleaner.UID)
+	switch {
+	case err != nil:
+		return nil, err
+	case live == nil:
+		return journal.ErrDeleted, nil
+	case live.Cancels(t.record.Name):
+		return journal.ErrCancelled, nil
+	case live.IsSuspended() && !t.request.WhileSuspended:
+		return journal.ErrSuspended, nil
+	case live.EffectiveAction() == v1alpha1.ActionScan, live.Observing(t.record.Spec.NominalTime.Time) != "":
+		return journal.ErrBecameScan, nil
 	}
-	return foreignController(live, s.Clock.Now())
+	return nil, foreignController(live, s.Clock.Now())
 }

@@ -110,9 +110,9 @@ func (s Record) leaves(ctx context.Context, fault error) bool {
 // mayIntend looks once more for what keeps the run from touching anything, and lets the intent say it.
 func (s Record) mayIntend(ctx context.Context, t *task, in *intent) bool {
 	if in.fault = s.CheckSchema.intact(ctx); in.fault == nil {
-		in.fault = s.alone(ctx, t.cleaner)
+		in.stopped, in.fault = s.lookAgain(ctx, t)
 	}
-	if in.fault != nil {
+	if in.fault != nil || in.stopped != nil {
 		return false
 	}
 	switch err := s.Stop.Confirm(ctx); {
