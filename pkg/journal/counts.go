@@ -121,9 +121,10 @@ func (j *Journal) shards(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]core
 	return append(shards, first), wrap(doing, err)
 }
 
-// holdsCounts distinguishes counts, ours and k8s-cleaner's, from what somebody else put under their name.
+// holdsCounts distinguishes counts, ours and k8s-cleaner's, from what somebody else put under their name. Counts of
+// k8s-cleaner may be empty.
 func holdsCounts(c *corev1.ConfigMap) bool {
-	if c.Labels[countsLabel] != "" {
+	if c.Labels[countsLabel] != "" || len(c.Data)+len(c.BinaryData) == 0 {
 		return true
 	}
 	for key, text := range c.Data {

@@ -103,6 +103,20 @@ func TestThresholdAdoptsExistingCounts(t *testing.T) {
 	b.wantNames()
 }
 
+// TestThresholdAdoptsEmptyCounts: k8s-cleaner's last run matched nothing.
+func TestThresholdAdoptsEmptyCounts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	one := b.configMap("one")
+	c := b.cleaner(v1alpha1.ActionDelete, threshold(2))
+	adopted := &corev1.ConfigMap{}
+	adopted.Namespace, adopted.Name = operatorNamespace, "cleaner-"+c.Name
+	must(t, b.user.Create(t.Context(), adopted))
+	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 more matched")
+	b.wantCounted(c, map[string]string{key(one): "1"})
+	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 deleted.")
+}
+
 // Counting comes after the aggregated function: what it does not return does not count.
 func TestThresholdCountsAfterTheAggregatedScript(t *testing.T) {
 	t.Parallel()
