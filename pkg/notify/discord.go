@@ -6,6 +6,7 @@ package notify
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -75,19 +76,27 @@ func sendDiscord(ctx context.Context, c *call, v values, r *report) error {
 	if err != nil {
 		return err
 	}
-	address, header, hint := discordAddress(v)
-	body, contentType := payload, "application/json"
-	if !page.whole {
-		name, content := r.file()
-		if body, contentType, err = form(
-			[][2]string{{"payload_json", string(payload)}},
-			"files[0]",
-			name,
-			content,
-		); err != nil {
-			return err
+	if page.whole {
+		return postDiscord(ctx, c, v, payload, "application/json")
+	}
+	name, content := r.file()
+	body, contentType, err := form([][2]string{{"payload_json", string(payload)}}, "files[0]", name, content)
+	if err != nil {
+		return err
+	}
+	err = postDiscord(ctx, c, v, body, contentType)
+	var refused *Error
+	if errors.As(err, &refused) && (c.status == http.StatusForbidden || c.status == http.StatusRequestEntityTooLarge) {
+		if err = postDiscord(ctx, c, v, payload, "application/json"); err == nil {
+			return withoutFile(refused)
 		}
 	}
+	return err
+}
+
+// postDiscord posts a message, perhaps with a file.
+func postDiscord(ctx context.Context, c *call, v values, body []byte, contentType string) error {
+	address, header, hint := discordAddress(v)
 	header.Set("User-Agent", discordAgent)
 	answer, err := c.post(ctx, address, contentType, body, header)
 	if err != nil {

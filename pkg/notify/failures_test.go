@@ -255,6 +255,24 @@ func TestKindsOfTeamsAddresses(t *testing.T) {
 	}
 }
 
+// TestDiscordMayNotAttachFiles: the bot has not the right, so nothing of the message arrived. It is sent without its file.
+func TestDiscordMayNotAttachFiles(t *testing.T) {
+	t.Parallel()
+	for _, i := range []int{2, 3} {
+		s := services()[i]
+		sender, _ := newTestSender(t, nil)
+		server := serve(t, s, answer(403, `{"message":"Missing Permissions","code":50013}`))
+		wantError(t, s.send(t, sender, server.URL, large()), true, 0, "the message was delivered, but without its file: the service answered 403 Forbidden (50013)")
+		if len(server.requests) != 2 || strings.HasPrefix(server.requests[1].header.Get("Content-Type"), "multipart/") {
+			t.Errorf("%s: there were %d requests", s.name, len(server.requests))
+		}
+	}
+	s := services()[2]
+	sender, _ := newTestSender(t, nil)
+	server := serve(t, s, answer(403, `{"code":50001}`), answer(403, `{"code":50001}`)) // it may not write there at all
+	wantError(t, s.send(t, sender, server.URL, large()), true, 0, "the service answered 403 Forbidden (50001)")
+}
+
 // A message whose file is refused has arrived: it is not sent again.
 func TestFileThatIsRefused(t *testing.T) {
 	for _, i := range []int{0, 5} {
