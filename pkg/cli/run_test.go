@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,6 +20,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
@@ -159,6 +162,48 @@ func TestRunAsks(t *testing.T) {
 	at, err = time.Parse(time.RFC3339Nano, second.Annotations[v1alpha1.RunRequestedAtAnnotation])
 	if err != nil || at.Before(c.CreationTimestamp.Time) {
 		t.Errorf("the annotation is %q, the Cleaner is of %s: %v", at, c.CreationTimestamp, err)
+	}
+}
+
+// typing is somebody who types an answer, and what happens before.
+type typing struct {
+	answer io.Reader
+	before func()
+}
+
+func (t typing) Read(p []byte) (int, error) {
+	t.before()
+	return t.answer.Read(p)
+}
+
+// TestRunOfACleanerThatChangesMeanwhile: who says yes has seen another Cleaner.
+func TestRunOfACleanerThatChangesMeanwhile(t *testing.T) {
+	for name, change := range map[string]func(s *site, c *v1alpha1.Cleaner){
+		"changed": func(s *site, c *v1alpha1.Cleaner) {
+			must(s.T, s.Patch(s.Context(), c, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"schedule":"1 1 * * *"}}`))))
+		},
+		"another": func(s *site, c *v1alpha1.Cleaner) {
+			must(s.T, s.Delete(s.Context(), c.DeepCopy()))
+			c.ResourceVersion, c.UID = "", ""
+			must(s.T, s.Create(s.Context(), c))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			c := s.cleaner()
+			var errOut bytes.Buffer
+			streams := genericiooptions.IOStreams{In: typing{strings.NewReader("y\n"), sync.OnceFunc(func() { change(s, c) })}, Out: io.Discard, ErrOut: &errOut}
+			options := terminal.Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
+			code := Execute(t.Context(), streams, options, []string{"run", c.Name, "--kubeconfig", s.kubeconfig})
+			if code == codes.ExitDone || !strings.Contains(errOut.String(), "somebody has just changed cleaner") {
+				t.Errorf("exit %d: %s", code, errOut.String())
+			}
+			var now v1alpha1.Cleaner
+			must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &now))
+			if now.IsRunRequested() {
+				t.Error("a run was asked for")
+			}
+		})
 	}
 }
 

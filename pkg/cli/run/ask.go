@@ -29,12 +29,12 @@ func requestValue(now time.Time, cleaner *v1alpha1.Cleaner) string {
 }
 
 // ask sets the annotation, and returns the Cleaner with it.
-func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alpha1.Cleaner, error) {
-	patch, err := json.Marshal(
-		map[string]any{
-			"metadata": map[string]any{"annotations": map[string]string{v1alpha1.RunRequestedAtAnnotation: value}},
-		},
-	)
+func ask(ctx context.Context, c *cluster.Client, before *v1alpha1.Cleaner, value string) (*v1alpha1.Cleaner, error) {
+	cleaner := before.Name
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid":         before.UID, // a precondition
+		"annotations": map[string]string{v1alpha1.RunRequestedAtAnnotation: value},
+	}})
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,10 @@ func (o *options) run(ctx context.Context, name string) error {
 	if err := o.confirm(before); err != nil {
 		return err
 	}
-	asked, err := ask(ctx, api, before.Name, requestValue(o.Now(), before))
+	if err := unchanged(ctx, api, before); err != nil {
+		return err
+	}
+	asked, err := ask(ctx, api, before, requestValue(o.Now(), before))
 	if err != nil {
 		return err
 	}
@@ -165,6 +168,19 @@ func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
 		codes.RunNotConfirmed,
 		"no run was asked for",
 		terminal.Program+" preview "+cleaner.Name+" shows what it would do",
+	)
+}
+
+// unchanged refuses a Cleaner that somebody changed, or created anew, while the answer was waited for.
+func unchanged(ctx context.Context, api *cluster.Client, before *v1alpha1.Cleaner) error {
+	now, err := api.Cleaner(ctx, before.Name)
+	if err != nil || now.UID == before.UID && now.Generation == before.Generation {
+		return err
+	}
+	return terminal.Fail(
+		codes.RunNotConfirmed,
+		fmt.Errorf("somebody has just changed cleaner %q", before.Name),
+		"no run was asked for; to see what it would do now: "+terminal.Program+" preview "+before.Name,
 	)
 }
 
