@@ -212,6 +212,18 @@ func TestDumpEncodesStringData(t *testing.T) {
 	}
 }
 
+// TestDumpReadsTheLineOfASeparator: what an object there names would be unused otherwise.
+func TestDumpReadsTheLineOfASeparator(t *testing.T) {
+	d, err := dumpOf(t, "dump.yaml", "--- {apiVersion: v1, kind: Pod, metadata: {name: a, namespace: x}}\r\n"+
+		"---\napiVersion: v1\nkind: Pod\nmetadata: {name: b, namespace: x}\n...\n---\t{apiVersion: v1, kind: Pod, metadata: {name: c, namespace: x}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(d.served[schema.GroupVersion{Version: "v1"}]["Pod"].objects); n != 3 {
+		t.Errorf("it has %d objects", n)
+	}
+}
+
 func TestDumpRefuses(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"broken YAML":     {"# x\n---\nkind: x\n  y: [\n", "dump.yaml:4: the document is not valid YAML: "},

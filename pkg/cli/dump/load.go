@@ -74,8 +74,11 @@ func readManifests(f manifest.Source) ([]*entry, error) {
 	var manifests []*entry
 	lines := bytes.SplitAfter(f.Text, []byte("\n"))
 	for begin := 0; begin < len(lines); {
-		end := begin
-		for end < len(lines) && !manifest.IsSeparator(strings.TrimRight(string(lines[end]), "\r\n")) {
+		if isSeparator(lines[begin]) { // an object may stand in the same line
+			lines[begin] = append([]byte("    "), bytes.TrimLeft(lines[begin][3:], " \t")...)
+		}
+		end := begin + 1
+		for end < len(lines) && !isSeparator(lines[end]) {
 			end++
 		}
 		raw, err := yaml.YAMLToJSON(bytes.Join(lines[begin:end], nil))
@@ -94,9 +97,13 @@ func readManifests(f manifest.Source) ([]*entry, error) {
 		if manifests, err = unfold(manifests, raw, fmt.Sprintf("%s:%d", f.Name, line+1)); err != nil {
 			return nil, err
 		}
-		begin = end + 1
+		begin = end
 	}
 	return manifests, nil
+}
+
+func isSeparator(line []byte) bool {
+	return manifest.IsSeparator(strings.TrimRight(string(line), "\r\n"))
 }
 
 // blank reports whether a line of YAML says nothing.

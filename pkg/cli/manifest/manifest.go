@@ -137,7 +137,9 @@ func readBelow(path string) (found []Source, err error) {
 			return err
 		case hidden && entry.IsDir():
 			return fs.SkipDir
-		case hidden || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)):
+		case !hidden && isLinkToDirectory(file, entry):
+			return fmt.Errorf("%s is a symbolic link to a directory, which is not followed; give it as a path of its own, or remove it", file)
+		case hidden || entry.IsDir() || !isManifest(file):
 			return nil
 		}
 		text, err := readFile(file)
@@ -145,6 +147,15 @@ func readBelow(path string) (found []Source, err error) {
 		return err
 	})
 	return found, err
+}
+
+func isManifest(file string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(file)))
+}
+
+func isLinkToDirectory(file string, entry fs.DirEntry) bool {
+	target, err := os.Stat(file)
+	return entry.Type()&fs.ModeSymlink != 0 && err == nil && target.IsDir()
 }
 
 // Unreadable says what could not be read, and why.
