@@ -102,6 +102,34 @@ func TestWhyOfACluster(t *testing.T) {
 		"error: there is no ConfigMap NS/usedd in the cluster, and no run that is on record deleted it\nhint: did you mean \"ConfigMap/NS/used\"?   [E-WHY-001]\n")
 }
 
+// TestWhyOfTimeMarks: a Cleaner finds what has expired in every kind, and by the marks of one dialect only.
+func TestWhyOfTimeMarks(t *testing.T) {
+	s := newSite(t)
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "old", Annotations: map[string]string{"cleaner/expires": "2020-01-01T00:00:00Z"}}}
+	must(t, s.Create(t.Context(), quota))
+	both := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "both", Annotations: map[string]string{
+		"janitor/expires": "2020-01-01T00:00:00Z", "cleaner/expires": "2999-01-01T00:00:00Z",
+	}}}
+	must(t, s.Create(t.Context(), both))
+	for kind, dialects := range map[string][]v1alpha1.MarkDialect{"ResourceQuota": nil, "ConfigMap": {v1alpha1.MarkKubeJanitor}} {
+		s.cleaner(func(c *v1alpha1.Cleaner) {
+			c.Name = strings.ToLower(kind) + "-" + s.namespace
+			c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To(int32(1))}
+			of := &c.Spec.ResourcePolicySet.ResourceSelectors[0]
+			of.Kind, of.LabelFilters, of.Finding = kind, nil, &v1alpha1.FindingSelector{Type: v1alpha1.FindingExpired, Dialects: dialects}
+		})
+	}
+	for object, want := range map[string]string{
+		"quota/old": "It is Expired (Certain): it expired at 2020-01-01T00:00:00Z, by cleaner/expires",
+		"cm/both":   "",
+	} {
+		got := s.call(t.Context(), nil, "why", object, "-n", s.namespace)
+		if !strings.Contains(got.out, want) || strings.Contains(got.out, "Expired") != (want != "") || !strings.Contains(got.out, "Cleaners that may select it") {
+			t.Errorf("%s: exit %d: %s%s", object, got.code, s.plain(got.out), s.plain(got.errOut))
+		}
+	}
+}
+
 // inContext is the site with a kubeconfig whose context has the namespace of the test.
 func (s *site) inContext() *site {
 	config, err := clientcmd.LoadFromFile(s.kubeconfig)

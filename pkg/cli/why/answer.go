@@ -160,7 +160,15 @@ func (j *job) protectedBy(ctx context.Context) string {
 // addFindings adds what was found of the object, the worst first.
 func (j *job) addFindings(r *Result) {
 	for f := range j.Finder.Findings() {
-		if f.Kind.GroupKind() == j.name.GroupKind && f.Namespace == j.name.Namespace && f.Name == j.name.Name {
+		if f.Kind.GroupKind() != j.name.GroupKind || f.Namespace != j.name.Namespace || f.Name != j.name.Name {
+			continue
+		}
+		if len(f.Marks) > 0 { // the time of some dialect is over: shown is only what all marks say
+			marked := *f
+			j.marked = &marked
+			f = f.Expired(j.Now())
+		}
+		if f != nil {
 			r.Findings = append(r.Findings, search.NewFinding(f))
 		}
 	}

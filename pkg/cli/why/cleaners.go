@@ -52,7 +52,7 @@ func (j *job) findCleaners(ctx context.Context, r *Result) {
 		cleaner := &cleaners[i]
 		found := selecting{Name: cleaner.Name, Action: cleaner.EffectiveAction(), NotReady: notReady(cleaner)}
 		for n, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && r.has(spec.Finding) &&
+			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && j.has(r, spec.Finding) &&
 				selectsLabels(ctx, n, spec, o, t.Scope(spec, o)) {
 				found.Selectors = append(found.Selectors, n)
 			}
@@ -74,7 +74,10 @@ func notReady(cleaner *v1alpha1.Cleaner) string {
 }
 
 // has reports whether what a selector wants to be found was found. Without that it wants nothing of the kind.
-func (r *Result) has(wanted *v1alpha1.FindingSelector) bool {
+func (j *job) has(r *Result, wanted *v1alpha1.FindingSelector) bool {
+	if wanted != nil && len(wanted.Dialects) > 0 && j.marked != nil {
+		return j.marked.Expired(j.Now(), wanted.Dialects...) != nil
+	}
 	return wanted == nil || slices.ContainsFunc(r.Findings, func(f search.Finding) bool { return f.Type == wanted.Type })
 }
 

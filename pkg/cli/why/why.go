@@ -103,6 +103,8 @@ type job struct {
 	unrecorded bool
 	// counters are the Cleaners whose counts say since when the object is found so.
 	counters map[v1alpha1.FindingType]string
+	// marked is what its time marks say. Nil when it has none whose time is over.
+	marked *finding.Finding
 }
 
 func (o *options) run(cmd *cobra.Command, text string) error {
@@ -172,7 +174,7 @@ func (j *job) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) 
 		return err
 	}
 	j.Namespace = wanted.Namespace
-	return j.Look(ctx, survey.Options{Wanted: j.wanted(), Watched: []graph.Name{j.name}})
+	return j.Look(ctx, survey.Options{Wanted: j.wanted(), Watched: []graph.Name{j.name}, EachDialect: true})
 }
 
 // find reads the object, if it exists.
@@ -202,7 +204,8 @@ func (j *job) isElsewhere() bool {
 // wanted is all that could be found where the object is: what uses it may be unused itself.
 func (j *job) wanted() (wanted []finding.Want) {
 	for _, kind := range j.Catalog.Kinds {
-		if !slices.Contains(finding.Kinds(), kind.GroupKind()) || j.of.Namespaced && !kind.Namespaced {
+		mayBeFound := kind == j.of || slices.Contains(finding.Kinds(), kind.GroupKind())
+		if !mayBeFound || j.of.Namespaced && !kind.Namespaced {
 			continue
 		}
 		for _, t := range finding.TypesOf(kind.GroupKind()) {
