@@ -4,7 +4,6 @@
 package scan
 
 import (
-	"cmp"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -29,7 +28,8 @@ func (j *job) printCleaners(r *Result) {
 		return
 	}
 	fmt.Fprintf(j.Out, "# Cleaners that look for what %s scan found on %s. They only report.\n", terminal.Program, j.Now().UTC().Format("2006-01-02"))
-	fmt.Fprintf(j.Out, "# Try them:   %s preview -f cleaner.yaml\n# Use them:   kubectl create -f cleaner.yaml   (unlike apply, it changes no Cleaner that has the same name)\n", terminal.Program)
+	fmt.Fprint(j.Out, j.Repeated("# Try them:   "+terminal.Program+" preview -f cleaner.yaml\n"+
+		"# Use them:   kubectl create -f cleaner.yaml   (unlike apply, it changes no Cleaner that has the same name)\n"))
 	fmt.Fprint(j.Out, "# To have one delete, set action: Delete and a blastRadiusLimit; finding.forSeconds lets an object be found for a while first.\n")
 	if r.Partial {
 		fmt.Fprint(j.Out, "# This is partial: the scan was stopped before its end.\n")
@@ -104,64 +104,71 @@ func (j *job) cleaner(g findingGroup, ambiguous bool) string {
 	return text.String()
 }
 
-// narrow says where to look, and at which labels, as the flags do, as far as a selector can.
+// narrow says where to look, and at which labels and names, as the flags do.
 func (j *job) narrow(line func(string, ...any), kind object.Kind) {
-	apart := j.apart(line, kind)
+	excluded, conditions := j.excluded(kind)
 	switch {
 	case j.Namespace != "":
 		line("      namespace: %s", yamlText(j.Namespace))
-	case len(apart) > 0:
-		line("      namespaceSelector: %s", yamlText("kubernetes.io/metadata.name notin ("+strings.Join(apart, ",")+")"))
+	case len(excluded) > 0:
+		line("      namespaceSelector: %s", yamlText("kubernetes.io/metadata.name notin ("+strings.Join(excluded, ",")+")"))
 	}
+	var filters []string
 	requirements, _ := j.selector.Requirements()
-	if len(requirements) > 0 {
+	for _, r := range requirements {
+		if more := labelFilters(r); len(more) > 0 {
+			filters = append(filters, more...)
+		} else {
+			conditions = append(conditions, labelCondition(r))
+		}
+	}
+	if len(filters) > 0 {
 		line("      labelFilters:")
 	}
-	for _, r := range requirements {
-		for _, filter := range labelFilters(r) {
-			line("      - %s", filter)
-		}
+	for _, filter := range filters {
+		line("      - %s", filter)
+	}
+	if len(conditions) > 0 {
+		line("      matchConditions:")
+	}
+	for i, condition := range conditions {
+		line("      - name: scan-%d\n        expression: %+q", i+1, condition)
 	}
 }
 
-// apart are the namespaces that --exclude leaves out. For what a selector cannot leave out, it writes a comment.
-func (j *job) apart(line func(string, ...any), kind object.Kind) (namespaces []string) {
-	for i, p := range j.exclude {
-		if p.of.Kind != "" && p.of != kind.GroupKind() {
-			continue // it is about another kind
-		}
-		if kind.Namespaced && p.kind == "" && !strings.ContainsAny(p.namespace, `*?[\`) {
+// excluded is what --exclude leaves out of a kind: namespaces, and the rest as conditions.
+func (j *job) excluded(kind object.Kind) (namespaces, conditions []string) {
+	for _, p := range j.exclude {
+		switch {
+		case !p.isOf(kind) || p.namespace != "" && !kind.Namespaced:
+		case p.name == "" && j.Namespace == "" && !isGlob(p.namespace):
 			namespaces = append(namespaces, p.namespace)
-		} else if p.kind != "" || kind.Namespaced {
-			line("      # --exclude %s has no field; use labelFilters, matchConditions or the annotation cleaner/protect", terminal.OneLine(j.options.exclude[i]))
+		default:
+			conditions = append(conditions, p.condition())
 		}
 	}
-	return namespaces
+	return namespaces, conditions
 }
 
-// labelFilters are a requirement of --selector as fields of a Cleaner.
-func labelFilters(r labels.Requirement) []string {
+// labelFilters are a requirement of --selector as fields of a Cleaner. None when a condition must say it.
+func labelFilters(r labels.Requirement) (filters []string) {
 	values := slices.Sorted(maps.Keys(r.Values()))
-	one := func(operation v1alpha1.Operation) string {
-		return fmt.Sprintf("{key: %s, operation: %s, value: %s}", yamlText(r.Key()), operation, yamlText(cmp.Or(values...)))
+	add := func(operation v1alpha1.Operation, value string) {
+		filters = append(filters, fmt.Sprintf("{key: %s, operation: %s%s}", yamlText(r.Key()), operation, value))
 	}
-	switch {
-	case r.Operator() == selection.Exists:
-		return []string{fmt.Sprintf("{key: %s, operation: %s}", yamlText(r.Key()), v1alpha1.OperationHas)}
-	case r.Operator() == selection.DoesNotExist:
-		return []string{fmt.Sprintf("{key: %s, operation: %s}", yamlText(r.Key()), v1alpha1.OperationDoesNotHave)}
-	case len(values) == 1 && (r.Operator() == selection.Equals || r.Operator() == selection.DoubleEquals ||
-		r.Operator() == selection.In):
-		return []string{one(v1alpha1.OperationEqual)}
-	case r.Operator() == selection.NotEquals || r.Operator() == selection.NotIn:
-		var filters []string
+	switch operator := r.Operator(); {
+	case operator == selection.Exists:
+		add(v1alpha1.OperationHas, "")
+	case operator == selection.DoesNotExist:
+		add(v1alpha1.OperationDoesNotHave, "")
+	case operator == selection.NotEquals || operator == selection.NotIn:
 		for _, value := range values {
-			filters = append(filters, fmt.Sprintf("{key: %s, operation: %s, value: %s}", yamlText(r.Key()),
-				v1alpha1.OperationDifferent, yamlText(value)))
+			add(v1alpha1.OperationDifferent, ", value: "+yamlText(value))
 		}
-		return filters
+	case len(values) == 1 && operator != selection.GreaterThan && operator != selection.LessThan:
+		add(v1alpha1.OperationEqual, ", value: "+yamlText(values[0]))
 	}
-	return []string{fmt.Sprintf("{key: %s, operation: %s} # in place of %s, which is no labelFilter; add a matchCondition", yamlText(r.Key()), v1alpha1.OperationHas, terminal.OneLine(r.String()))}
+	return filters
 }
 
 // yamlText is a text as YAML has it in one line: as JSON does.

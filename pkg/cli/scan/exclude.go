@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // pattern names objects that are not shown. An empty part matches everything.
@@ -64,7 +65,7 @@ func parsePattern(text string) (p pattern, err error) {
 func (j *job) resolveExcluded() (wrong []string) {
 	for i := range j.exclude {
 		p := &j.exclude[i]
-		if p.kind == "" || strings.ContainsAny(p.kind, `*?[\`) {
+		if p.kind == "" || isGlob(p.kind) {
 			continue
 		}
 		kind, err := j.Kind(p.kind)
@@ -120,13 +121,23 @@ func (j *job) noteUnusedPatterns() {
 }
 
 func (p pattern) matches(f *finding.Finding) bool {
-	part := func(glob, text string) bool {
-		ok, _ := path.Match(glob, text) // it was checked before
-		return glob == "" || ok
-	}
-	if p.of.Kind != "" && p.of != f.Kind.GroupKind() {
-		return false
-	}
-	kind := p.of.Kind != "" || part(strings.ToLower(p.kind), strings.ToLower(f.Kind.Kind)) || part(p.kind, f.Kind.Resource)
-	return kind && (p.namespace == "" || f.Namespace != "") && part(p.namespace, f.Namespace) && part(p.name, f.Name)
+	return p.isOf(f.Kind) && (p.namespace == "" || f.Namespace != "") &&
+		isLike(p.namespace, f.Namespace) && isLike(p.name, f.Name)
 }
+
+// isOf reports whether the pattern is about the kind.
+func (p pattern) isOf(kind object.Kind) bool {
+	if p.of.Kind != "" {
+		return p.of == kind.GroupKind()
+	}
+	return isLike(strings.ToLower(p.kind), strings.ToLower(kind.Kind)) || isLike(p.kind, kind.Resource)
+}
+
+// isLike reports whether a text is like a glob. An empty one matches everything.
+func isLike(glob, text string) bool {
+	ok, _ := path.Match(glob, text) // it was checked before
+	return glob == "" || ok
+}
+
+// isGlob reports whether a part of a pattern may match several texts.
+func isGlob(part string) bool { return strings.ContainsAny(part, `*?[\`) }
