@@ -128,7 +128,7 @@ func TestPreviewOfAnUnreachableCluster(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "config")
 	writeFile(t, kubeconfig, "{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: \"https://127.0.0.1:1\"}}], contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a}]}")
 	got := call(t.Context(), t, "", nil, "preview", "-f", dir, "--kubeconfig", kubeconfig)
-	want := session{"", "error: cannot reach the API server: dial tcp 127.0.0.1:1: connect: connection refused\nhint: kubectl config view --minify shows which cluster is asked   [E-CLU-001]\n", codes.ExitError}
+	want := session{"", "error: cannot reach the API server: dial tcp 127.0.0.1:1: connect: connection refused\nhint: kubectl config view --minify --kubeconfig " + kubeconfig + " shows which cluster is asked   [E-CLU-001]\n", codes.ExitError}
 	if got != want {
 		t.Errorf("%+v", got)
 	}
@@ -208,6 +208,31 @@ func TestPreviewSaysWhatADumpLacks(t *testing.T) {
 		if got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump, "--complete"); got.code != codes.ExitDone {
 			t.Errorf("%s, complete: exit %d:\n%s%s", name, got.code, got.out, got.errOut)
 		}
+	}
+	// A script over all objects may take what it does not see for absent.
+	path := writeFile(t, filepath.Join(dir, "aggregated.yaml"), `apiVersion: apps.projectsveltos.io/v1alpha1
+kind: Cleaner
+metadata: {name: aggregated}
+spec:
+  schedule: "0 3 * * *"
+  action: Scan
+  resourcePolicySet:
+    resourceSelectors: [`+maps+`, {group: "", version: v1, kind: Pod}]
+    aggregatedSelection: |
+      function evaluate()
+        local found, pods = {}, 0
+        for _, r in ipairs(resources) do
+          if r.kind == "Pod" then pods = pods + 1 else table.insert(found, {resource = r}) end
+        end
+        return {resources = pods == 0 and found or {}}
+      end
+`)
+	if got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump, "-o", "name"); got.code != codes.ExitPartial || got.out != "" ||
+		!strings.Contains(got.errOut, "error: the manifests hold no Pod") {
+		t.Errorf("a script over all objects: exit %d:\n%s%s", got.code, got.out, got.errOut)
+	}
+	if got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump, "-o", "name", "--complete"); got.code != codes.ExitDone || got.out != "ConfigMap/shop/a\n" {
+		t.Errorf("a script over all objects, complete: exit %d:\n%s%s", got.code, got.out, got.errOut)
 	}
 	for _, args := range [][]string{{"scan"}, {"scan", "--kind", "Pod"}} {
 		got := call(t.Context(), t, "", nil, append(args, "--from", dump)...)

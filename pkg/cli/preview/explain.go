@@ -35,7 +35,7 @@ func (j *job) explain(ctx context.Context, runner *run.Runner, cleaner *v1alpha1
 		if isFound {
 			continue
 		}
-		if err := j.explainOne(ctx, runner, cleaner, wanted); err != nil {
+		if err := j.explainOne(ctx, runner, cleaner, wanted, found.Incomplete == nil); err != nil {
 			var f *terminal.Failure
 			if j.several && errors.As(err, &f) { // of another Cleaner, maybe
 				j.Note("%s: %s", cleaner.Name, err)
@@ -47,8 +47,15 @@ func (j *job) explain(ctx context.Context, runner *run.Runner, cleaner *v1alpha1
 	return nil
 }
 
-// explainOne asks each selector about an object.
-func (j *job) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, wanted cluster.Ref) error {
+// explainOne asks each selector about an object. complete is false when aggregatedSelection was not asked, because not
+// all that it needs was read.
+func (j *job) explainOne(
+	ctx context.Context,
+	runner *run.Runner,
+	cleaner *v1alpha1.Cleaner,
+	wanted cluster.Ref,
+	complete bool,
+) error {
 	session := j.scripts.Open(sandbox.Options{Now: j.now.Now(), Seed: j.now.Now().Unix()})
 	defer session.Close()
 	t := &explain.Judge{Cleaner: cleaner, Session: session, Now: j.now.Now(), Namespaces: map[string]labels.Set{}}
@@ -69,18 +76,26 @@ func (j *job) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alp
 	if err != nil {
 		return err
 	}
+	aggregated := cleaner.Spec.ResourcePolicySet.AggregatedSelection != ""
 	verdict := t.Verdict(ctx, &explain.Subject{Object: o, Metadata: metadata})
+	j.noteVerdict(terminal.OneLine(o.String()), verdict, aggregated, complete)
+	return nil
+}
+
+// noteVerdict says what the selectors, and the script after them, say of an object that was not found to match.
+func (j *job) noteVerdict(name string, verdict explain.Verdict, aggregated, complete bool) {
 	switch {
 	case verdict.Err != nil:
-		j.Note("%s could not be judged: %s", terminal.OneLine(o.String()), terminal.OneLine(verdict.Err.Error()))
-	case verdict.Matches && cleaner.Spec.ResourcePolicySet.AggregatedSelection != "":
-		j.Note("%s does not match: aggregatedSelection did not choose it", terminal.OneLine(o.String()))
+		j.Note("%s could not be judged: %s", name, terminal.OneLine(verdict.Err.Error()))
+	case verdict.Matches && aggregated && !complete:
+		j.Note("%s matches a selector; aggregatedSelection was not asked, because not everything could be read", name)
+	case verdict.Matches && aggregated:
+		j.Note("%s does not match: aggregatedSelection did not choose it", name)
 	case verdict.Matches:
-		j.Note("%s matches now. It did not match when it was listed, because it changed in between", terminal.OneLine(o.String()))
+		j.Note("%s matches now. It did not match when it was listed, because it changed in between", name)
 	default:
-		j.Note("%s does not match:\n  %s", terminal.OneLine(o.String()), strings.Join(verdict.Refusals, "\n  "))
+		j.Note("%s does not match:\n  %s", name, strings.Join(verdict.Refusals, "\n  "))
 	}
-	return nil
 }
 
 // find reads an object of one of the kinds that the Cleaner looks at.

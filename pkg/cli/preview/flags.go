@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -66,9 +65,9 @@ func (o *options) check(cmd *cobra.Command, names []string, job *job) error {
 		return terminal.UsageError(cmd, "--allowed-metric-hosts: "+terminal.OneLine(err.Error()))
 	}
 	if o.at != "" {
-		at, err := time.Parse(time.RFC3339, o.at)
+		at, err := cluster.ParseTime("now", o.at)
 		if err != nil {
-			return terminal.UsageError(cmd, fmt.Sprintf("--now %q is no time; write one such as 2026-12-24T18:00:00Z", o.at))
+			return terminal.UsageError(cmd, err.Error())
 		}
 		job.now = cluster.Instant(at)
 	}

@@ -28,7 +28,8 @@ import (
 // the command.
 func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if j.dump != nil {
-		j.dump.Partial = cleaner.HasFindings() && !j.complete // a kind of which it holds nothing may use anything
+		j.dump.Partial = !j.complete && // a kind of which it holds nothing may use anything
+			(cleaner.HasFindings() || cleaner.Spec.ResourcePolicySet.AggregatedSelection != "")
 		notes, missing := j.dump.Expect(cleaner)
 		for _, note := range notes {
 			j.Note("%s: %s", cleaner.Name, note)

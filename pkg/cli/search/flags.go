@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,6 +29,14 @@ func (o *Flags) Check(cmd *cobra.Command) error {
 			fmt.Sprintf("--from does not use a cluster, and --%s says which to use: remove one of them", given),
 		)
 	}
+	if o.at == "" {
+		return nil
+	}
+	at, err := cluster.ParseTime("now", o.at)
+	if err != nil {
+		return terminal.UsageError(cmd, err.Error())
+	}
+	o.Now = func() time.Time { return at }
 	return nil
 }
 

@@ -39,7 +39,7 @@ type Flags struct {
 	From, references  []string
 	Complete          bool
 	operatorNamespace string
-	progress          string
+	progress, at      string
 }
 
 // BindAll adds the flags.
@@ -63,6 +63,8 @@ func (o *Flags) BindAll(flags *pflag.FlagSet) {
 		"a file that says which fields of custom resources name other objects, in addition to ConfigMap "+
 			survey.DeclaredIn+" of the operator's namespace (may be given several times)",
 	)
+	flags.StringVar(&o.at, "now", "",
+		"judge as if it were this time, for example 2026-12-24T18:00:00Z: the time at which --from was written")
 	cluster.InOperatorNamespace(flags, &o.operatorNamespace)
 	flags.Var(terminal.ProgressChoice(&o.progress), "progress",
 		"how to show the progress of long work: auto, plain, json or none")
