@@ -53,11 +53,10 @@ func expectations() map[string]expectation {
 			action: v1alpha1.ActionDelete,
 			reason: v1alpha1.ReasonCompleted,
 			// Eight are of the demo, one is kube-root-ca.crt.
-			counts: v1alpha1.RunCounts{Considered: 9, Matched: 3, Acted: 2, Skipped: 1},
+			counts: v1alpha1.RunCounts{Considered: 9, Matched: 2, Acted: 2},
 			outcomes: map[string]v1alpha1.OutcomeResult{
-				"promo-spring":  v1alpha1.OutcomeDeleted,
-				"promo-summer":  v1alpha1.OutcomeDeleted,
-				"promo-archive": v1alpha1.OutcomeProtected,
+				"promo-spring": v1alpha1.OutcomeDeleted,
+				"promo-summer": v1alpha1.OutcomeDeleted,
 			},
 			reported: []string{"promo-spring", "promo-summer"},
 		},

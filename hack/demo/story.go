@@ -111,7 +111,8 @@ func (s *stage) remove(ctx context.Context) error {
 		return err
 	}
 	s.t.say("")
-	s.t.say("The others did not match: promo-today is too young for its cleaner/ttl, the rest carry no date.")
+	s.t.say("The others did not match: promo-archive is annotated cleaner/protect: \"true\", promo-today is too young for its")
+	s.t.say("cleaner/ttl, the rest carry no date.")
 	return s.kubectl(ctx, listConfigMaps)
 }
 
