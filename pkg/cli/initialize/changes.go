@@ -65,6 +65,9 @@ func (c *changes) addFlags(flags *pflag.FlagSet) {
 // words are the flags that change something, as they were given.
 func (c *changes) words() string {
 	var words []string
+	if c.allNamespaces {
+		words = append(words, "--all-namespaces")
+	}
 	for _, flag := range [][2]string{
 		{"kind", strings.Join(c.kinds, ",")},
 		{"namespace", c.namespace},
@@ -250,6 +253,9 @@ func (c *changes) setTime(r *recipe, title, list *yamlnode.Node) error {
 	for i, value := range timesOf(list.Content) {
 		switch selector := list.Content[i]; {
 		case value != nil:
+			if age := sameAge(selector, value); age != nil {
+				c.writeTime(age, long)
+			}
 			c.writeTime(value, long)
 		case !isTimeless(selector): // that stays as it is
 			without = append(without, kindAt(selector).Kind)

@@ -79,8 +79,18 @@ func TestApply(t *testing.T) {
 		"one kind":                              {changes{kinds: []string{"po"}}, nodeSelector + podSelector, podSelector},
 		"a finding's time": {
 			changes{long: "2h"},
-			podSelector + "      minAgeSeconds: 60\n      finding:\n        type: Failed\n        forSeconds: 60 # a minute\n",
-			podSelector + "      minAgeSeconds: 60\n      finding:\n        type: Failed\n        forSeconds: 7200 # 2h\n",
+			podSelector + "      minAgeSeconds: 30\n      finding:\n        type: Failed\n        forSeconds: 60 # a minute\n",
+			podSelector + "      minAgeSeconds: 30\n      finding:\n        type: Failed\n        forSeconds: 7200 # 2h\n",
+		},
+		"a finding's time that is also the age": {
+			changes{long: "2h"},
+			podSelector + "      minAgeSeconds: 60 # a minute\n      finding:\n        type: Failed\n        forSeconds: 60\n",
+			podSelector + "      minAgeSeconds: 7200 # 2h\n      finding:\n        type: Failed\n        forSeconds: 7200\n",
+		},
+		"a condition's time that is also the age": {
+			changes{long: "15m"},
+			podSelector + "      minAgeSeconds: 3600\n" + conditions("a > duration('1h')"),
+			podSelector + "      minAgeSeconds: 900\n" + conditions("a > duration('15m')"),
 		},
 		"a condition's time": {
 			changes{long: "3d"},
@@ -123,6 +133,20 @@ func TestParseTime(t *testing.T) {
 	} {
 		if got, err := parseTime(text); got != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: got %v, %v", text, got, err)
+		}
+	}
+}
+
+// TestWords: the header names every flag that made the Cleaner another one than the README above it describes.
+func TestWords(t *testing.T) {
+	for want, c := range map[string]changes{
+		"":                                   {act: "Scan"},
+		"--all-namespaces":                   {allNamespaces: true, act: "Scan"},
+		"--all-namespaces --action Delete":   {allNamespaces: true, act: "Delete"},
+		"--namespace shop --for 3d --name b": {namespace: "shop", long: "3d", as: "b"},
+	} {
+		if got := c.words(); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

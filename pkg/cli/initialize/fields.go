@@ -6,6 +6,7 @@ package initialize
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -81,6 +82,32 @@ func timeOf(selector *yamlnode.Node) *yamlnode.Node {
 	}
 	_, age := manifest.Child(selector, "minAgeSeconds")
 	return age
+}
+
+// timesIn are the times that a number of seconds or a condition has.
+func timesIn(value *yamlnode.Node) (times []time.Duration) {
+	text := textOf(value)
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
+		times = append(times, time.Duration(seconds)*time.Second)
+	}
+	for _, match := range durations.FindAllStringSubmatch(text, -1) {
+		if long, err := time.ParseDuration(match[1]); err == nil {
+			times = append(times, long)
+		}
+	}
+	return times
+}
+
+// sameAge is the age of a selector, if it is the time that --for changes in another field. For example, a Pod without a
+// condition that says since when it waits is judged by its age.
+func sameAge(selector, value *yamlnode.Node) *yamlnode.Node {
+	_, age := manifest.Child(selector, "minAgeSeconds")
+	for _, old := range timesIn(age) {
+		if age != value && slices.Contains(timesIn(value), old) {
+			return age
+		}
+	}
+	return nil
 }
 
 // durationsIn are the conditions of a selector that have durations, and how many different ones there are.

@@ -99,15 +99,7 @@ func times(r *recipe) (old []time.Duration) {
 		return nil
 	}
 	for _, value := range timesOf(at.Content) {
-		text := textOf(value)
-		if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
-			old = append(old, time.Duration(seconds)*time.Second)
-		}
-		for _, match := range durations.FindAllStringSubmatch(text, -1) {
-			if long, err := time.ParseDuration(match[1]); err == nil {
-				old = append(old, long)
-			}
-		}
+		old = append(old, timesIn(value)...)
 	}
 	return old
 }

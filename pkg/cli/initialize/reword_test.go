@@ -58,7 +58,7 @@ func TestReword(t *testing.T) {
 	if !strings.HasSuffix(told.Cleaner, "older than \n    # 36 hours.\n") {
 		t.Errorf("%q", told.Cleaner)
 	}
-	beside := "      minAgeSeconds: 604800 # a week\n"
+	beside := "      minAgeSeconds: 86400 # a day, and not a week\n"
 	r = withSelectors(t, podSelector+beside+"      finding:\n        type: Idle\n        forSeconds: 604800 # a week\n")
 	text, _, err := c.apply(c.retimed(r))
 	if err != nil || !strings.Contains(text, beside) || !strings.Contains(text, "forSeconds: 129600 # 36h\n") {
