@@ -21,7 +21,7 @@ import (
 // onServer are recipes whose objects can be made by anyone: what they find depends on no UID, no moment of creation, and no name of a namespace.
 var onServer = []string{
 	"completed-pods", "crash-looping-pods", "evicted-pods", "expired-certificates", "expiring-certificates",
-	"generated-configs", "helm-release-secrets", "image-pull-errors", "often-restarted-pods", "oom-killed-pods", "pending-pods",
+	"generated-configs", "helm-release-secrets", "image-pull-errors", "often-restarted-pods", "oom-killed-pods", "pending-pods", "pipeline-runs",
 	"services-without-endpoints", "suspended-jobs", "unbound-volume-claims", "unused", "unused-image-pull-secrets",
 	"unused-in-labelled-namespaces", "used-only-by-unused", "workflows",
 }
@@ -58,7 +58,8 @@ type site struct {
 	prefix string
 }
 
-// create makes the objects of a file that have a namespace, and returns their names. Those that are of the future are left out.
+// create makes the objects of a file that have a namespace, and returns their names. It leaves out those of the future, and Pods with a priority,
+// because the API server takes that only from a class.
 func (s *site) create(r *recipe, file string) (made []string) {
 	s.Helper()
 	if file == "resources.yaml" && !exists(r.path(file)) {
@@ -70,7 +71,8 @@ func (s *site) create(r *recipe, file string) (made []string) {
 			s.namespace(o.GetName(), o.GetLabels())
 		}
 		created := o.GetCreationTimestamp()
-		if o.GetNamespace() == "" || created.Year() > 2100 {
+		_, hasPriority, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "priority")
+		if o.GetNamespace() == "" || created.Year() > 2100 || hasPriority {
 			continue
 		}
 		s.namespace(o.GetNamespace(), nil)
