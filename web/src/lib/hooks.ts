@@ -59,10 +59,12 @@ export function useNow(): number {
   return Date.now();
 }
 
-/** useParams reads the address's query and writes it back: what a person filters can be sent to a colleague. */
-export function useParams(): [Record<string, string>, (changes: Record<string, string | undefined>, push?: boolean) => void] {
+type Change = (changes: Record<string, string | undefined>, push?: boolean) => void;
+
+/** useParams reads the address's query and writes it back: what a person filters can be sent to a colleague. turn goes to another page of a list. */
+export function useParams(): [Record<string, string>, Change, turn: (offset: number, push: boolean) => void] {
   const { query, path, route } = useLocation();
-  const change = (changes: Record<string, string | undefined>, push = false) => {
+  const change: Change = (changes, push = false) => {
     const params = new URLSearchParams(query);
     for (const [key, value] of Object.entries(changes)) {
       if (value) params.set(key, value); else params.delete(key);
@@ -70,7 +72,7 @@ export function useParams(): [Record<string, string>, (changes: Record<string, s
     const text = params.toString();
     route(text ? `${path}?${text}` : path, !push);
   };
-  return [query, change];
+  return [query, change, (offset, push) => change({ offset: String(offset || '') }, push)];
 }
 
 export function useTitle(title: string) {

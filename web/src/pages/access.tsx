@@ -9,7 +9,7 @@ import { mergeChecks } from '../lib/words';
 import { Card, Empty, Facts, Head, Lacking, Show } from '../ui/basics';
 import { ChannelList } from '../ui/channels';
 import { Search, Select } from '../ui/filters';
-import { Pager, Table } from '../ui/table';
+import { Paged, Table } from '../ui/table';
 
 export function AccessPage() {
   useTitle('Access and health');
@@ -68,18 +68,18 @@ function Rights({ of }: { of: Access }) {
 const limit = 20;
 
 function AllChannels() {
-  const [params, change] = useParams();
+  const [params, , turn] = useParams();
   const offset = Number(params.offset) || 0;
   const channels = useLoad<Page<Channel>>(`channels${query({ offset, limit })}`);
   return (
     <Card title="Channels" aside="where the notifications of Cleaners go">
       <Show of={channels} what="channels">
-        {(data) => (!data.items?.length ? <Empty title="No Cleaner sends notifications.">Add notifications to the spec of a Cleaner to hear of its runs.</Empty> : (
-          <>
-            <ChannelList channels={data.items} withCleaner />
-            <Pager what="channels" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
-          </>
-        ))}
+        {(data) => (
+          <Paged of={data} what="channels" onOffset={turn}
+            none={<Empty title="No Cleaner sends notifications.">Add notifications to the spec of a Cleaner to hear of its runs.</Empty>}>
+            {(channels) => <ChannelList channels={channels} withCleaner />}
+          </Paged>
+        )}
       </Show>
     </Card>
   );

@@ -7,7 +7,7 @@ import type { CleanerRow, Page } from '../lib/types';
 import { count } from '../lib/words';
 import { Badge, Empty, Head, Show, Time } from '../ui/basics';
 import { Search, Select } from '../ui/filters';
-import { Pager, Table, type Column } from '../ui/table';
+import { Paged, Table, type Column } from '../ui/table';
 
 const columns: Column<CleanerRow>[] = [
   { title: 'Name', sort: 'name', class: 'name', cell: (row) => <a href={`/cleaners/${segment(row.name)}`}>{row.name}</a> },
@@ -24,7 +24,7 @@ const limit = 50;
 
 export function CleanersPage() {
   useTitle('Cleaners');
-  const [params, change] = useParams();
+  const [params, change, turn] = useParams();
   const offset = Number(params.offset) || 0;
   const { q, action, state, sort } = params;
   const cleaners = useLoad<Page<CleanerRow>>(`cleaners${query({ q, action, state, sort, offset, limit })}`);
@@ -42,12 +42,11 @@ export function CleanersPage() {
           <Select label="State" value={state} options={['Ready', 'NotReady', 'Suspended', 'Running', 'Failed']} onChange={(value) => filter({ state: value })} />
         </div>
         <Show of={cleaners} what="Cleaners">
-          {(data) => (!data.items?.length ? <Nothing filtered={filtered} /> : (
-            <>
-              <Table caption="Cleaners" columns={columns} rows={data.items} keyOf={(row) => row.name} sort={sort} onSort={(value) => filter({ sort: value })} />
-              <Pager what="Cleaners" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
-            </>
-          ))}
+          {(data) => (
+            <Paged of={data} what="Cleaners" onOffset={turn} none={<Nothing filtered={filtered} />}>
+              {(rows) => <Table caption="Cleaners" columns={columns} rows={rows} keyOf={(row) => row.name} sort={sort} onSort={(value) => filter({ sort: value })} />}
+            </Paged>
+          )}
         </Show>
       </section>
     </>

@@ -10,7 +10,7 @@ import { confidenceText, count, freesText, plural, totalText, unreadText } from 
 import { Action, Badge, Card, Empty, Head, Show, Time } from '../ui/basics';
 import { Search, Select } from '../ui/filters';
 import { ObjectLink } from '../ui/outcomes';
-import { Pager, Table, type Column } from '../ui/table';
+import { Paged, Table, type Column } from '../ui/table';
 
 const columns: Column<Finding>[] = [
   { title: 'Object', class: 'wrap', cell: (row) => <ObjectLink of={row} /> },
@@ -34,7 +34,7 @@ export function makeHref(of: { apiVersion?: string; kind: string; namespace?: st
 export function FindingsPage() {
   useTitle('Findings');
   const session = useSession();
-  const [params, change] = useParams();
+  const [params, change, turn] = useParams();
   const [scanning, setScanning] = useState(false);
   const offset = Number(params.offset) || 0;
   const { kind, owner, type, q, in: within } = params;
@@ -71,14 +71,17 @@ export function FindingsPage() {
             <Unreadable of={data} />
             <Card title={data.kinds === 0 ? 'Findings' : `${plural(data.total, 'finding')}${filtered ? ' like that' : ''}${data.scope ? ` in ${data.scope}` : ''}${data.unknown > 0 ? `, ${count(data.unknown)} of them unknown` : ''}`}
               aside={<>{plural(data.objects, 'object')} of {plural(data.kinds, 'kind')} read <Time at={data.scanned} />{freed(data)}</>}>
-              {!data.items?.length ? <Nothing filtered={filtered} of={data} onNamespace={(value) => filter({ namespace: value })} /> : (
-                <div class="stack">
-                  <Groups of={data} by={group} chosen={params[field]} onChoose={(key) => filter({ [field]: key === params[field] ? undefined : key })} />
-                  <Table caption="Findings" columns={columns} rows={data.items} keyOf={(row) => `${row.uid} ${row.type}`} />
-                  <p class="small muted">{[...new Set(data.items.map((row) => row.confidence))].filter((word) => confidenceText(word)).map((word) => `${word}: ${confidenceText(word)} `)}</p>
-                  <Pager what="findings" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
-                </div>
-              )}
+              <div class="stack">
+                <Paged of={data} what="findings" onOffset={turn} none={<Nothing filtered={filtered} of={data} onNamespace={(value) => filter({ namespace: value })} />}>
+                  {(rows) => (
+                    <>
+                      <Groups of={data} by={group} chosen={params[field]} onChoose={(key) => filter({ [field]: key === params[field] ? undefined : key })} />
+                      <Table caption="Findings" columns={columns} rows={rows} keyOf={(row) => `${row.uid} ${row.type}`} />
+                      <p class="small muted">{[...new Set(rows.map((row) => row.confidence))].filter((word) => confidenceText(word)).map((word) => `${word}: ${confidenceText(word)} `)}</p>
+                    </>
+                  )}
+                </Paged>
+              </div>
             </Card>
           </div>
         )}

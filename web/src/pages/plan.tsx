@@ -11,7 +11,7 @@ import { ActivityCard } from '../ui/activity';
 import { Confirm } from '../ui/dialog';
 import { Search } from '../ui/filters';
 import { keyOf, ObjectLink } from '../ui/outcomes';
-import { Pager, Table, type Column } from '../ui/table';
+import { Paged, Table, type Column } from '../ui/table';
 import { useSay } from '../ui/toast';
 
 export function PlanPage({ name }: { name: string }) {
@@ -115,7 +115,7 @@ export function Content({ of }: { of: Plan }) {
 const limit = 25;
 
 function Objects({ of }: { of: Plan }) {
-  const [params, change] = useParams();
+  const [params, change, turn] = useParams();
   const offset = Number(params.offset) || 0;
   // The same objects have another outcome in a plan that has ended.
   const outcome = of.waits ? 'Planned' : undefined;
@@ -129,12 +129,11 @@ function Objects({ of }: { of: Plan }) {
     <Card title={title}>
       <div class="filters" role="search"><Search label="Object or reason" value={params.q} onChange={(value) => change({ q: value, offset: undefined })} /></div>
       <Show of={page} what="objects">
-        {(data) => (!data.items?.length ? <Empty title={params.q ? 'No object is like that.' : 'No object is listed.'} /> : (
-          <>
-            <Table caption={title} rows={data.items} keyOf={keyOf} columns={columns} />
-            <Pager what="objects" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
-          </>
-        ))}
+        {(data) => (
+          <Paged of={data} what="objects" onOffset={turn} none={<Empty title={params.q ? 'No object is like that.' : 'No object is listed.'} />}>
+            {(rows) => <Table caption={title} rows={rows} keyOf={keyOf} columns={columns} />}
+          </Paged>
+        )}
       </Show>
       {of.unread && <p class="note warn">{of.unread.error}: missing right: <span class="mono">{of.unread.missing}</span></p>}
     </Card>

@@ -5,7 +5,7 @@ import { useLoad, useParams, useTitle } from '../lib/hooks';
 import type { Page, Plan } from '../lib/types';
 import { bytes, count } from '../lib/words';
 import { Badge, Empty, Head, Show, Time } from '../ui/basics';
-import { Pager, Table, type Column } from '../ui/table';
+import { Paged, Table, type Column } from '../ui/table';
 
 const limit = 50;
 
@@ -20,7 +20,7 @@ const columns: Column<Plan>[] = [
 
 export function PlansPage() {
   useTitle('Plans');
-  const [params, change] = useParams();
+  const [params, , turn] = useParams();
   const offset = Number(params.offset) || 0;
   const plans = useLoad<Page<Plan>>(`plans${query({ cleaner: params.cleaner, offset, limit })}`);
   return (
@@ -28,14 +28,12 @@ export function PlansPage() {
       <Head title="Plans" lead="What Cleaners would do, once a person approves it. The plan that expires first is at the top." />
       <section class="card" aria-label="Plans">
         <Show of={plans} what="plans">
-          {(data) => (!data.items?.length ? (
-            <Empty title="No plan waits for you.">A Cleaner with spec.approval makes a plan in each run, and touches nothing before a person approves it.</Empty>
-          ) : (
-            <>
-              <Table caption="Plans" rows={data.items} keyOf={(plan) => plan.run} columns={columns} />
-              <Pager what="plans" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
-            </>
-          ))}
+          {(data) => (
+            <Paged of={data} what="plans" onOffset={turn}
+              none={<Empty title="No plan waits for you.">A Cleaner with spec.approval makes a plan in each run, and touches nothing before a person approves it.</Empty>}>
+              {(plans) => <Table caption="Plans" rows={plans} keyOf={(plan) => plan.run} columns={columns} />}
+            </Paged>
+          )}
         </Show>
       </section>
     </>

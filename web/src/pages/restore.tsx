@@ -11,7 +11,7 @@ import { Badge, Card, Empty, Head, Show } from '../ui/basics';
 import { Confirm, Dialog } from '../ui/dialog';
 import { Search } from '../ui/filters';
 import { ObjectLink, objectKey } from '../ui/outcomes';
-import { Pager, Table, type Column } from '../ui/table';
+import { Paged, Table, type Column } from '../ui/table';
 import { useSay } from '../ui/toast';
 
 const limit = 20;
@@ -47,7 +47,7 @@ export function RestorePage({ name }: { name: string }) {
 interface ChooseProps { run: string; objects: Restored[]; force: boolean; setForce: (force: boolean) => void; restored: (result: RestorePlan) => void }
 
 function Choose({ run, objects, force, setForce, restored }: ChooseProps) {
-  const [params, change] = useParams();
+  const [params, change, turn] = useParams();
   const [chosen, setChosen] = useState<Set<string>>(new Set());
   const [comparing, setComparing] = useState<Restored>();
   const [confirming, setConfirming] = useState(false);
@@ -55,7 +55,7 @@ function Choose({ run, objects, force, setForce, restored }: ChooseProps) {
   const q = (params.q ?? '').toLowerCase();
   const offset = Number(params.offset) || 0;
   const matching = objects.filter((o) => objectKey(o).toLowerCase().includes(q));
-  const rows = matching.slice(offset, offset + limit);
+  const page = { items: matching.slice(offset, offset + limit), total: matching.length, offset, limit };
   const toggle = (key: string) => {
     const next = new Set(chosen);
     if (!next.delete(key)) next.add(key);
@@ -78,8 +78,9 @@ function Choose({ run, objects, force, setForce, restored }: ChooseProps) {
   return (
     <Card title={chosen.size ? `${plural(chosen.size, 'object')} chosen` : 'Choose objects'} aside={plural(objects.length, 'copy', 'copies')}>
       <div class="filters" role="search"><Search label="Object" value={params.q} onChange={(value) => change({ q: value, offset: undefined })} /></div>
-      {rows.length === 0 ? <Empty title="No copy is like that." /> : <Table caption="Copies" rows={rows} keyOf={objectKey} columns={columns} />}
-      <Pager what="copies" offset={offset} limit={limit} total={matching.length} onOffset={(value) => change({ offset: String(value || '') }, true)} />
+      <Paged of={page} what="copies" onOffset={turn} none={<Empty title="No copy is like that." />}>
+        {(rows) => <Table caption="Copies" rows={rows} keyOf={objectKey} columns={columns} />}
+      </Paged>
       <div class="stack">
         <div class="row">
           <button type="button" class="small" onClick={() => setChosen(new Set([...chosen, ...matching.map(objectKey)]))}>Choose all {matching.length}</button>

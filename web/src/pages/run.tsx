@@ -11,7 +11,7 @@ import { ActivityCard } from '../ui/activity';
 import { Search, Select } from '../ui/filters';
 import { keyOf, ObjectLink, OutcomeTable } from '../ui/outcomes';
 import { resultOf } from '../ui/runs';
-import { Pager, Table } from '../ui/table';
+import { Paged, Table } from '../ui/table';
 
 export function RunPage({ name }: { name: string }) {
   const run = useLoad<RunDetail>(`runs/${segment(name)}`);
@@ -97,7 +97,7 @@ function Progress({ of }: { of: NonNullable<RunDetail['progress']> }) {
 const limit = 25;
 
 function Outcomes({ of }: { of: RunDetail }) {
-  const [params, change] = useParams();
+  const [params, change, turn] = useParams();
   const offset = Number(params.offset) || 0;
   const { outcome, namespace, q } = params;
   const page = useLoad<Page<Outcome>>(`runs/${segment(of.name)}/outcomes${query({ outcome, namespace, q, offset, limit })}`);
@@ -111,14 +111,11 @@ function Outcomes({ of }: { of: RunDetail }) {
         <Select label="Outcome" value={outcome} options={outcomes.map((o) => o.outcome)} onChange={(value) => filter({ outcome: value })} />
       </div>
       <Show of={page} what="outcomes">
-        {(data) => (!data.items?.length
-          ? <Empty title={q || outcome || namespace ? 'No object is like that.' : 'No object is listed.'} />
-          : (
-            <>
-              <OutcomeTable rows={data.items} caption="Outcomes" />
-              <Pager what="objects" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
-            </>
-          ))}
+        {(data) => (
+          <Paged of={data} what="objects" onOffset={turn} none={<Empty title={q || outcome || namespace ? 'No object is like that.' : 'No object is listed.'} />}>
+            {(rows) => <OutcomeTable rows={rows} caption="Outcomes" />}
+          </Paged>
+        )}
       </Show>
       {of.ending && <p class="note info">{of.ending}</p>}
       {of.unread && <p class="note warn">Not all objects can be listed: {of.unread.error} {of.unread.missing && <>Missing right: <span class="mono">{of.unread.missing}</span></>}</p>}

@@ -6,13 +6,13 @@ import type { Page, RunRow } from '../lib/types';
 import { Empty, Head, Show } from '../ui/basics';
 import { Search, Select } from '../ui/filters';
 import { RunTable } from '../ui/runs';
-import { Pager } from '../ui/table';
+import { Paged } from '../ui/table';
 
 const limit = 50;
 
 export function RunsPage() {
   useTitle('Runs');
-  const [params, change] = useParams();
+  const [params, change, turn] = useParams();
   const offset = Number(params.offset) || 0;
   const { cleaner, phase, q } = params;
   const runs = useLoad<Page<RunRow>>(`runs${query({ cleaner, phase, q, offset, limit })}`);
@@ -27,16 +27,15 @@ export function RunsPage() {
           <Select label="Phase" value={phase} options={['Running', 'Executing', 'AwaitingApproval', 'Completed', 'Failed', 'Interrupted']} onChange={(value) => filter({ phase: value })} />
         </div>
         <Show of={runs} what="runs">
-          {(data) => (!data.items?.length ? (
-            <Empty title={q || cleaner || phase ? 'No run is like that.' : 'Nothing ran yet.'}>
-              {q || cleaner || phase ? <a href="/runs">Show all runs</a> : <a href="/cleaners">Run a Cleaner</a>}
-            </Empty>
-          ) : (
-            <>
-              <RunTable runs={data.items} caption="Runs" withCleaner />
-              <Pager what="runs" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
-            </>
-          ))}
+          {(data) => (
+            <Paged of={data} what="runs" onOffset={turn} none={(
+              <Empty title={q || cleaner || phase ? 'No run is like that.' : 'Nothing ran yet.'}>
+                {q || cleaner || phase ? <a href="/runs">Show all runs</a> : <a href="/cleaners">Run a Cleaner</a>}
+              </Empty>
+            )}>
+              {(items) => <RunTable runs={items} caption="Runs" withCleaner />}
+            </Paged>
+          )}
         </Show>
       </section>
     </>

@@ -7,7 +7,7 @@ import { readable } from '../lib/time';
 import type { Activities, Activity } from '../lib/types';
 import { Card, Empty, MissingRights, Show, Time } from './basics';
 import { Search } from './filters';
-import { Pager, Table } from './table';
+import { Paged, Table } from './table';
 
 const limit = 10;
 
@@ -24,16 +24,15 @@ export function ActivityCard({ of }: { of: { cleaner: string } | { run: string }
           <div class="stack">
             <MissingRights rights={data.missing} />
             {(data.total > limit || q) && <div class="filters" role="search" aria-label="What people did"><Search label="Person or action" value={q} onChange={(value) => { setQ(value); setOffset(0); }} /></div>}
-            {!data.items?.length ? <Empty title={q ? 'Nothing is like that.' : 'Nothing is on record.'}>Events of what people do are kept for about an hour, approvals as long as their run.</Empty> : (
-              <>
-                <Table<Activity> caption="Who did what" rows={data.items} keyOf={(did) => `${did.time} ${did.by} ${did.text} ${did.run}`} columns={[
+            <Paged of={data} what="actions" onOffset={setOffset} none={<Empty title={q ? 'Nothing is like that.' : 'Nothing is on record.'}>Events of what people do are kept for about an hour, approvals as long as their run.</Empty>}>
+              {(rows) => (
+                <Table<Activity> caption="Who did what" rows={rows} keyOf={(did) => `${did.time} ${did.by} ${did.text} ${did.run}`} columns={[
                   { title: 'When', cell: (did) => <Time at={did.time} /> },
                   { title: 'Who', class: 'wrap', cell: (did) => did.by || <span class="muted">not known</span> },
                   { title: 'What', class: 'wrap', cell: (did) => <>{readable(did.text)}{did.run && !inRun && <div class="small"><a href={`/runs/${segment(did.run)}`}>{did.run}</a></div>}</> },
                 ]} />
-                <Pager what="actions" offset={offset} limit={limit} total={data.total} onOffset={setOffset} />
-              </>
-            )}
+              )}
+            </Paged>
           </div>
         )}
       </Show>

@@ -1,7 +1,10 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Page } from '../lib/types';
 import { count } from '../lib/words';
+import { Loading } from './basics';
 
 export interface Column<T> {
   title: string;
@@ -52,6 +55,32 @@ function Header<T>({ column, sort, onSort }: { column: Column<T>; sort: string; 
         {column.title}<span aria-hidden="true">{up ? '↑' : down ? '↓' : '↕'}</span>
       </button>
     </th>
+  );
+}
+
+interface PagedProps<T> {
+  of: Page<T>;
+  what: string;
+  /** onOffset goes to another page; push is false where the person did not ask for it. */
+  onOffset: (offset: number, push: boolean) => void;
+  /** none is shown when the whole list is empty. */
+  none: ComponentChildren;
+  children: (items: T[]) => ComponentChildren;
+}
+
+/** Paged shows a page of a list. A list may have become shorter than the address says: then the last page is shown. */
+export function Paged<T>({ of, what, onOffset, none, children }: PagedProps<T>) {
+  const { offset, limit, total } = of;
+  const items = of.items ?? [];
+  const past = items.length === 0 && total > 0;
+  useEffect(() => { if (past) onOffset(Math.floor((total - 1) / limit) * limit, false); }, [past, offset, total]);
+  if (past) return <Loading what={what} />;
+  if (items.length === 0) return <>{none}</>;
+  return (
+    <>
+      {children(items)}
+      <Pager what={what} offset={offset} limit={limit} total={total} onOffset={(value) => onOffset(value, true)} />
+    </>
   );
 }
 

@@ -1,0 +1,27 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import { render } from 'preact';
+import { LocationProvider } from 'preact-iso';
+import { act } from 'preact/test-utils';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { PlansPage } from '../src/pages/plans';
+
+let root: HTMLElement;
+beforeEach(() => { root = document.createElement('main'); document.body.replaceChildren(root); });
+afterEach(() => { render(null, root); history.replaceState(null, '', '/'); });
+
+it('shows the last page of a list that became shorter than the address says', async () => {
+  const plan = { run: 'marks-1', cleaner: 'marks', hash: 'h', action: 'Delete', time: '2026-01-01T00:00:00Z', waits: true, objects: 1, expires: '2026-01-02T00:00:00Z', leftAlone: 0, decide: { allowed: true } };
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (url) => {
+    const offset = Number(new URL(String(url), 'http://localhost').searchParams.get('offset'));
+    const items = Array.from({ length: 100 }, (_, i) => ({ ...plan, run: `marks-${i}` })).slice(offset, offset + 50);
+    return new Response(JSON.stringify({ items, total: 100, offset, limit: 50 }));
+  });
+  history.replaceState(null, '', '/plans?offset=150');
+  const before = history.length;
+  await act(() => render(<LocationProvider><PlansPage /></LocationProvider>, root));
+  await vi.waitFor(() => expect(root.textContent).toContain('51–100 of 100 plans'));
+  expect(root.textContent).not.toContain('No plan waits');
+  expect(location.search).toBe('?offset=50');
+  expect(history.length).toBe(before);
+});
