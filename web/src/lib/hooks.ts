@@ -16,20 +16,31 @@ export interface Loaded<T> {
 /** useLoad reads path, and reads it again after an event. What was read stays until the new answer is there. */
 export function useLoad<T>(path: string | undefined, live = true): Loaded<T> {
   const [state, setState] = useState<{ path?: string; data?: T; error?: Error }>({});
-  const [turn, setTurn] = useState(0);
-  const reload = useCallback(() => setTurn((n) => n + 1), []);
+  const read = useRef(() => {});
+  const reload = useCallback(() => read.current(), []);
   useEffect(() => {
     if (path === undefined) return;
     const abort = new AbortController();
-    get<T>(path, abort.signal).then(
-      (data) => setState({ path, data }),
-      (error: Error) => {
-        // One failed refresh does not take away what the person reads; a page that never loaded says what is wrong.
-        if (!abort.signal.aborted) setState((old) => (old.path === path ? { ...old, error } : { path, error }));
-      },
-    );
-    return () => abort.abort();
-  }, [path, turn]);
+    let reading = false;
+    let again = false;
+    // A read that goes on is not aborted: where events come faster than answers, none would ever arrive.
+    read.current = async () => {
+      again = reading;
+      if (reading) return;
+      reading = true;
+      await get<T>(path, abort.signal).then(
+        (data) => { if (!abort.signal.aborted) setState({ path, data }); },
+        (error: Error) => {
+          // One failed refresh does not take away what the person reads; a page that never loaded says what is wrong.
+          if (!abort.signal.aborted) setState((old) => (old.path === path ? { ...old, error } : { path, error }));
+        },
+      );
+      reading = false;
+      if (again && !abort.signal.aborted) read.current();
+    };
+    read.current();
+    return () => { read.current = () => {}; abort.abort(); };
+  }, [path]);
   useEffect(() => {
     if (!live) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
