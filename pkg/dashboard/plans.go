@@ -81,7 +81,6 @@ func (s *Server) plan(r *http.Request, p *person) (int, any, error) {
 	if said := p.said(ctx, run); said != nil {
 		plan.DecidedBy, plan.DecidedAt, plan.DecidedWhy = said.Spec.By, &said.CreationTimestamp.Time, said.Spec.Reason
 	}
-	_, plan.Unread = s.unread(ctx, p, run)
 	return http.StatusOK, plan, nil
 }
 

@@ -6,6 +6,7 @@ package dashboard
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/runs"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // phaseRunning is the phase of a run that reads and judges: its record has none yet.
@@ -93,7 +95,9 @@ func (s *Server) run(r *http.Request, p *person) (int, any, error) {
 	if i := slices.IndexFunc(of, isBefore(run)); i >= 0 {
 		detail.Before = of[i].Name
 	}
-	detail.Restore, detail.Unread = s.unread(ctx, p, run)
+	if namespace := cluster.PartsNamespace(run); namespace != "" {
+		detail.Restore = p.may(ctx, call{Verb: "get", Version: "v1", Resource: "secrets", Namespace: namespace})
+	}
 	return http.StatusOK, detail, err
 }
 
@@ -103,21 +107,6 @@ func isBefore(run *v1alpha1.CleanerRun) func(RunRow) bool {
 	return func(row RunRow) bool {
 		return row.Cleaner == run.Spec.Cleaner && row.Time.Before(since) && v1alpha1.RunPhase(row.Phase).Final()
 	}
-}
-
-// unread is whether the person may read what the run wrote beside its record, and why not all objects can be listed.
-func (s *Server) unread(ctx context.Context, p *person, run *v1alpha1.CleanerRun) (may Allowed, why *Error) {
-	namespace := cluster.PartsNamespace(run)
-	if namespace == "" {
-		return Allowed{}, nil
-	}
-	may = p.may(ctx, call{Verb: "get", Version: "v1", Resource: "secrets", Namespace: namespace})
-	if !may.Allowed && run.Status.ObjectsOmitted > 0 {
-		why = &Error{
-			Error: "not all objects of the run can be listed", Missing: may.Missing, Hint: "they " + cluster.NeededRole(run),
-		}
-	}
-	return may, why
 }
 
 // tally is how many objects had which outcome, of the objects that the record lists, or else of its tallies.
@@ -154,24 +143,44 @@ func (s *Server) outcomes(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, err
 	}
 	query := r.URL.Query()
-	page := newPage[v1alpha1.ObjectOutcome](r)
+	answer, listed := Outcomes{Page: newPage[v1alpha1.ObjectOutcome](r)}, int64(0)
 	keep := func(o v1alpha1.ObjectOutcome) {
+		listed++
 		if isOrAny(query.Get("outcome"), string(o.Outcome)) && isOrAny(query.Get("kind"), o.Kind) &&
 			isOrAny(query.Get("namespace"), o.Namespace) &&
 			matches(query.Get("q"), o.Name, o.Namespace, o.Reason, o.Message) {
-			page.add(o)
+			answer.add(o)
 		}
 	}
-	if err := p.api.EachObject(ctx, run, keep); err != nil {
-		if ctx.Err() != nil {
-			return 0, nil, err
-		}
-		page = newPage[v1alpha1.ObjectOutcome](r) // runs/{name} says why: here are those that the record lists
+	err = p.api.EachObject(ctx, run, keep)
+	if ctx.Err() != nil {
+		return 0, nil, err
+	}
+	if err != nil { // some may have been added: here are those that the record lists
+		answer = Outcomes{Page: newPage[v1alpha1.ObjectOutcome](r), Unread: &failureOf(err).Body}
 		for i := range run.Status.Objects {
 			keep(run.Status.Objects[i])
 		}
+	} else {
+		answer.Unread = notKept(run, listed)
 	}
-	return http.StatusOK, page, nil
+	return http.StatusOK, answer, nil
+}
+
+// notKept says why a run has more objects than are listed. Nil when it has no more.
+func notKept(run *v1alpha1.CleanerRun, listed int64) *Error {
+	all := int64(len(run.Status.Objects)) + run.Status.ObjectsOmitted
+	if listed >= all {
+		return nil
+	}
+	why := "The record of a run lists 256 KiB of objects. A run that touches nothing stores up to 8 MiB more, which are kept " +
+		"for the latest two such runs of a Cleaner."
+	if run.Status.Intent != nil {
+		why = "Of the objects that the run left alone, the record lists as many as fit into 256 KiB."
+	}
+	return &Error{
+		Error: fmt.Sprintf("%s of %s are listed", terminal.Thousands(listed), terminal.Grouped(all, "object")), Hint: why,
+	}
 }
 
 // diff compares a run with the one before.

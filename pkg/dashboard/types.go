@@ -33,7 +33,7 @@
 //	POST   trigger-all                           -> 202 TriggeredAll
 //	GET    runs?cleaner=&phase=&q=               Page of RunRow, the latest first
 //	GET    runs/{name}                           RunDetail
-//	GET    runs/{name}/outcomes?outcome=&kind=&namespace=&q=   Page of v1alpha1.ObjectOutcome
+//	GET    runs/{name}/outcomes?outcome=&kind=&namespace=&q=   Outcomes: a Page of v1alpha1.ObjectOutcome
 //	GET    runs/{name}/diff                      Page of Change, with Diff in front: what is new since the run before
 //	GET    runs/{name}/restore?only=&force=      RestorePlan: what a restore would do now (a dry run)
 //	POST   runs/{name}/restore                   RestoreRequest -> 200 RestorePlan: what it did

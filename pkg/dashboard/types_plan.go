@@ -42,8 +42,6 @@ type Plan struct {
 	// Warnings say what no restore brings back: which objects get no copy, and what is deleted with them. Only of one
 	// plan, while it waits.
 	Warnings []string `json:"warnings,omitempty"`
-	// Unread says why not all objects can be listed. Only of one plan.
-	Unread *Error `json:"unread,omitempty"`
 }
 
 // PlanDecision is what is sent to approve or reject a plan. Reject needs a reason.

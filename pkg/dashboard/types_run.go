@@ -91,7 +91,11 @@ type RunDetail struct {
 	Before  string  `json:"before,omitempty"`
 	After   string  `json:"after,omitempty"`
 	Restore Allowed `json:"restore"`
-	// Unread says why not all outcomes can be listed.
+}
+
+// Outcomes is one page of the objects of a run. Unread says why not all are listed.
+type Outcomes struct {
+	Page[v1alpha1.ObjectOutcome]
 	Unread *Error `json:"unread,omitempty"`
 }
 

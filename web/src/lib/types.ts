@@ -46,8 +46,9 @@ export interface Notified { name: string; type: string; state: string; attempts?
 export interface RunDetail extends RunRow {
   stages: Stage[] | null; progress?: { phase: string; kind?: string; done: number; total?: number; rate: number };
   conditions: Condition[] | null; outcomes: { outcome: string; count: number }[] | null; notifications: Notified[] | null;
-  plan?: string; approvedBy?: string; ending?: string; before?: string; after?: string; restore: Allowed; unread?: { error: string; hint?: string; missing?: string };
+  plan?: string; approvedBy?: string; ending?: string; before?: string; after?: string; restore: Allowed;
 }
+export interface Outcomes extends Page<Outcome> { unread?: { error: string; hint?: string; missing?: string } }
 export interface Change extends Omit<Outcome, 'change'> { change: string; was?: string }
 export interface Diff extends Page<Change> { before: string; new: number; gone: number; changed: number; same: number; unknown: number }
 
@@ -58,7 +59,7 @@ export interface Loss { warnings: string[] | null }
 
 export interface Plan {
   run: string; cleaner: string; hash: string; action: string; trigger?: string; time: string; waits: boolean; objects: number; volumeBytes?: number; expires: string; leftAlone: number;
-  message?: string; ended?: string; decidedBy?: string; decidedAt?: string; decidedWhy?: string; carriedOutBy?: string; warnings?: string[]; decide: Allowed; unread?: { error: string; hint?: string; missing?: string };
+  message?: string; ended?: string; decidedBy?: string; decidedAt?: string; decidedWhy?: string; carriedOutBy?: string; warnings?: string[]; decide: Allowed;
 }
 
 export interface Restored extends ObjectRef { step?: string; outcome: string; reason?: string; notes?: string[] }

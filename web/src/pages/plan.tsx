@@ -4,13 +4,13 @@ import { useState } from 'preact/hooks';
 import { query, segment, send } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { exact, readable } from '../lib/time';
-import type { Outcome, Page, Plan } from '../lib/types';
+import type { Outcome, Outcomes, Plan } from '../lib/types';
 import { bytes, count, plural } from '../lib/words';
 import { Action, Badge, Card, denied, Empty, Facts, Head, Show, Time } from '../ui/basics';
 import { ActivityCard } from '../ui/activity';
 import { Confirm } from '../ui/dialog';
 import { Search } from '../ui/filters';
-import { keyOf, ObjectLink } from '../ui/outcomes';
+import { keyOf, ObjectLink, Unlisted } from '../ui/outcomes';
 import { Paged, Table, type Column } from '../ui/table';
 import { useSay } from '../ui/toast';
 
@@ -119,7 +119,7 @@ function Objects({ of }: { of: Plan }) {
   const offset = Number(params.offset) || 0;
   // The same objects have another outcome in a plan that has ended.
   const outcome = of.waits ? 'Planned' : undefined;
-  const page = useLoad<Page<Outcome>>(`runs/${segment(of.run)}/outcomes${query({ outcome, q: params.q, offset, limit })}`);
+  const page = useLoad<Outcomes>(`runs/${segment(of.run)}/outcomes${query({ outcome, q: params.q, offset, limit })}`);
   const columns: Column<Outcome>[] = [
     { title: 'Object', class: 'wrap', cell: (row) => <ObjectLink of={row} /> },
     { title: of.action === 'Transform' ? 'Change' : 'Why', class: 'wrap', cell: (row) => <Because of={row} /> },
@@ -130,12 +130,14 @@ function Objects({ of }: { of: Plan }) {
       <div class="filters" role="search"><Search label="Object or reason" value={params.q} onChange={(value) => change({ q: value, offset: undefined })} /></div>
       <Show of={page} what="objects">
         {(data) => (
-          <Paged of={data} what="objects" onOffset={turn} none={<Empty title={params.q ? 'No object is like that.' : 'No object is listed.'} />}>
-            {(rows) => <Table caption={title} rows={rows} keyOf={keyOf} columns={columns} />}
-          </Paged>
+          <>
+            <Paged of={data} what="objects" onOffset={turn} none={<Empty title={params.q ? 'No object is like that.' : 'No object is listed.'} />}>
+              {(rows) => <Table caption={title} rows={rows} keyOf={keyOf} columns={columns} />}
+            </Paged>
+            <Unlisted why={data.unread} />
+          </>
         )}
       </Show>
-      {of.unread && <p class="note warn">{of.unread.error}: missing right: <span class="mono">{of.unread.missing}</span></p>}
     </Card>
   );
 }

@@ -4,12 +4,12 @@ import { useLocation } from 'preact-iso';
 import { query, segment } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { clock, exact, readable, seconds } from '../lib/time';
-import type { Change, Diff, Notified, Outcome, Page, RunDetail, Stage } from '../lib/types';
+import type { Change, Diff, Notified, Outcomes, RunDetail, Stage } from '../lib/types';
 import { count, plural } from '../lib/words';
 import { Action, Badge, Card, denied, Empty, Facts, Head, Show, split, Time } from '../ui/basics';
 import { ActivityCard } from '../ui/activity';
 import { Search, Select } from '../ui/filters';
-import { keyOf, ObjectLink, OutcomeTable } from '../ui/outcomes';
+import { keyOf, ObjectLink, OutcomeTable, Unlisted } from '../ui/outcomes';
 import { resultOf } from '../ui/runs';
 import { Paged, Table } from '../ui/table';
 
@@ -49,7 +49,7 @@ function Content({ of }: { of: RunDetail }) {
         <div class="tile"><b>{count(of.skipped)}</b><span>left alone</span></div>
         <div class="tile"><b>{count(of.failed)}</b><span>failed</span></div>
       </div>
-      <Outcomes of={of} />
+      <OutcomesCard of={of} />
       <Changes of={of} />
       <ActivityCard of={{ run: of.name }} />
       <div class="grid2">
@@ -96,11 +96,11 @@ function Progress({ of }: { of: NonNullable<RunDetail['progress']> }) {
 
 const limit = 25;
 
-function Outcomes({ of }: { of: RunDetail }) {
+function OutcomesCard({ of }: { of: RunDetail }) {
   const [params, change, turn] = useParams();
   const offset = Number(params.offset) || 0;
   const { outcome, namespace, q } = params;
-  const page = useLoad<Page<Outcome>>(`runs/${segment(of.name)}/outcomes${query({ outcome, namespace, q, offset, limit })}`);
+  const page = useLoad<Outcomes>(`runs/${segment(of.name)}/outcomes${query({ outcome, namespace, q, offset, limit })}`);
   const filter = (changes: Record<string, string>) => change({ ...changes, offset: undefined });
   const outcomes = of.outcomes ?? [];
   return (
@@ -112,13 +112,15 @@ function Outcomes({ of }: { of: RunDetail }) {
       </div>
       <Show of={page} what="outcomes">
         {(data) => (
-          <Paged of={data} what="objects" onOffset={turn} none={<Empty title={q || outcome || namespace ? 'No object is like that.' : 'No object is listed.'} />}>
-            {(rows) => <OutcomeTable rows={rows} caption="Outcomes" />}
-          </Paged>
+          <>
+            <Paged of={data} what="objects" onOffset={turn} none={<Empty title={q || outcome || namespace ? 'No object is like that.' : 'No object is listed.'} />}>
+              {(rows) => <OutcomeTable rows={rows} caption="Outcomes" />}
+            </Paged>
+            <Unlisted why={data.unread} />
+          </>
         )}
       </Show>
       {of.ending && <p class="note info">{of.ending}</p>}
-      {of.unread && <p class="note warn">Not all objects can be listed: {of.unread.error} {of.unread.missing && <>Missing right: <span class="mono">{of.unread.missing}</span></>}</p>}
     </Card>
   );
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { query } from '../lib/api';
 import { readable } from '../lib/time';
-import type { ObjectRef, Outcome } from '../lib/types';
-import { Badge } from './basics';
+import type { ObjectRef, Outcome, Outcomes } from '../lib/types';
+import { Badge, Lacking } from './basics';
 import { Table, type Column } from './table';
 
 export function whyHref(o: ObjectRef): string {
@@ -34,4 +34,10 @@ export function keyOf(o: ObjectRef): string { return [o.apiVersion, o.kind, o.na
 
 export function OutcomeTable({ rows, caption }: { rows: Outcome[]; caption: string }) {
   return <Table caption={caption} columns={columns} rows={rows} keyOf={keyOf} />;
+}
+
+/** Unlisted says why not all objects of a run are listed. */
+export function Unlisted({ why }: { why: Outcomes['unread'] }) {
+  if (!why) return null;
+  return <p class="note warn">{readable(why.error)}.{' '}{why.missing ? <>Missing right: <Lacking right={why.missing} /></> : why.hint}</p>;
 }
