@@ -163,6 +163,18 @@ export async function actions({ test, open, server, fixtures }) {
     assert.equal(asked, 1);
   });
 
+  await test('the end of a proxy\'s session is said, once', async (page) => {
+    await open(page, '/cleaners');
+    state.proxy = true;
+    let asked = 0;
+    page.on('request', (request) => { if (request.url().endsWith('/config')) asked++; });
+    for (const stream of state.streams) stream.write('event: cleaners\ndata: {"type":"MODIFIED","name":"x"}\n\n');
+    await page.getByText('You are signed out of the proxy').waitFor();
+    await page.waitForLoadState('networkidle');
+    assert.equal(asked, 1);
+    await audit(page);
+  });
+
   await test('a browser without the one-time address is told so', async (page) => {
     Object.assign(state, { signedIn: false, mode: 'Local' });
     await page.goto(server.url);

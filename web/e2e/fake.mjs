@@ -30,6 +30,7 @@ async function handle(state, dist, request, response) {
   let body = '';
   for await (const chunk of request) body += chunk;
   if (request.method !== 'GET') return write(state, path, request, body && JSON.parse(body), response, json, url.search);
+  if (state.proxy) return json({ error: 'the session has ended' }, 401);
   if (path[0] === 'config') return json({ ...fixtures.config, mode: state.mode ?? 'Token', loggedIn: state.signedIn || Boolean(state.expired) });
   if (!state.signedIn) return json({ error: 'sign in first' }, 401);
   if (state.forbidden.has(path[0])) return json({ error: `You may not see ${path[0]}.`, missing: `list ${path[0]} (apps.projectsveltos.io)` }, 403);

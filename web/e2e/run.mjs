@@ -36,7 +36,7 @@ async function test(name, body, options = {}, shared = undefined) {
   const context = shared ? undefined : await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = shared ?? await context.newPage();
   const problems = watch(page, server.url);
-  Object.assign(server.state, { writes: [], signedIn: true, empty: false, mode: 'Token', expired: false, forbidden: new Set() });
+  Object.assign(server.state, { writes: [], signedIn: true, empty: false, mode: 'Token', expired: false, proxy: false, forbidden: new Set() });
   ran++;
   try {
     await body(page);

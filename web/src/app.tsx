@@ -23,8 +23,14 @@ import { Empty, Failure, Head } from './ui/basics';
 import { Shell } from './ui/shell';
 import { Toasts } from './ui/toast';
 
+/** ProxyError is for what only a load of the whole page can help against: then the proxy can lead to its login. */
+class ProxyError extends Error {}
+
 async function readSession(): Promise<Session> {
-  const config = await get<Config>('config');
+  const config = await get<Config>('config').catch((cause: ApiError) => {
+    // The server itself answers everybody this.
+    throw cause.status === 401 ? new ProxyError('You are signed out of the proxy in front of this page. Load the page again to sign in.') : cause;
+  });
   if (!config.loggedIn) throw new ApiError(401, config.mode);
   try {
     return { ...config, ...await get<WhoAmI>('whoami') };
@@ -56,7 +62,7 @@ export function App() {
   }, [signedIn]);
   if (session) return <SessionContext.Provider value={session}><Pages onSignedOut={load} /></SessionContext.Provider>;
   if (error instanceof ApiError && error.status === 401) return error.message === 'Local' ? <ClosedPage /> : <LoginPage onSignedIn={load} />;
-  if (error) return <div class="login"><main class="card"><Failure error={error} retry={load} /></main></div>;
+  if (error) return <div class="login"><main class="card"><h1><img src="/icon.svg" alt="" width="37" height="37" />KubeCleaner</h1><Failure error={error} retry={error instanceof ProxyError ? () => location.reload() : load} /></main></div>;
   return <p class="boot" role="status">Loading KubeCleaner …</p>;
 }
 

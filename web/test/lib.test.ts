@@ -58,6 +58,12 @@ describe('api', () => {
     expect(seen).toEqual(['progress {"text":"ü"}', 'result {}']);
   });
   it('leaves out what has no value', () => expect(query({ a: '', b: 0, c: 'x y', d: undefined, e: false })).toBe('?b=0&c=x+y'));
+    signedOut.mockClear();
+    const refused = new Response('{}', { status: 401 });
+    Object.defineProperty(refused, 'url', { value: 'https://cleaner.example.com/api/v1/config' });
+    vi.spyOn(globalThis, 'fetch').mockResolvedValue(refused);
+    await get('config').catch(() => {});
+    expect(signedOut).not.toHaveBeenCalled(); // it would ask for config again, for ever
 });
 
 describe('words', () => {

@@ -37,8 +37,8 @@ async function request(method: string, path: string, body?: unknown, signal?: Ab
 async function failure(response: Response): Promise<ApiError> {
   let answer: { error?: string; missing?: string; hint?: string } = {};
   try { answer = await response.json(); } catch { /* a proxy answered, not in JSON */ }
-  // The login says itself that a token is wrong, and whoami is the question that is asked then.
-  if (response.status === 401 && !/\/(login|whoami)$/.test(response.url)) onSignedOut();
+  // The login says itself that a token is wrong; config and whoami are what is asked then.
+  if (response.status === 401 && !/\/(login|config|whoami)$/.test(response.url)) onSignedOut();
   return new ApiError(response.status, answer.error || `The server answered ${response.status}.`, answer.missing, answer.hint);
 }
 
