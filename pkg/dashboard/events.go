@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,14 +38,14 @@ func watchAll(ctx context.Context, p *person, to *stream) {
 				if err == nil {
 					continue
 				}
-				switch f := failureOf(err); {
-				case ctx.Err() != nil:
-				case f.Status == http.StatusForbidden, f.Status == http.StatusUnauthorized, f.Status == http.StatusNotFound:
-					_ = to.send("error", StreamEvent{Type: "ERROR", Name: event, Error: &f.Body})
+				f := failureOf(err)
+				if ctx.Err() != nil || to.send("error", StreamEvent{Type: "ERROR", Name: event, Error: &f.Body}) != nil {
 					return
-				default:
-					wait(ctx, cluster.Rewatch)
 				}
+				if slices.Contains([]int{http.StatusForbidden, http.StatusUnauthorized, http.StatusNotFound}, f.Status) {
+					return
+				}
+				wait(ctx, cluster.Rewatch)
 			}
 		})
 	}

@@ -7,8 +7,12 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -58,4 +62,27 @@ func TestEvents(t *testing.T) {
 		!strings.Contains(answer, `"missing":"get cleaners.apps.projectsveltos.io"`) {
 		t.Errorf("nobody's preview: %s", answer)
 	}
+}
+
+// TestLostWatch: the page must know when nothing is watched, and when it is again.
+func TestLostWatch(t *testing.T) {
+	var works atomic.Bool
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.Method == http.MethodPost: // who the person is
+			_, _ = w.Write([]byte(`{}`))
+		case r.URL.Query().Has("watch"):
+			<-r.Context().Done()
+		case works.Load():
+			_, _ = w.Write([]byte(`{"metadata":{"resourceVersion":"1"}}`))
+		default:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(api.Close)
+	until := visit(t, &rest.Config{Host: api.URL}).listen()
+	until(`{"type":"ERROR","name":"runs"`)
+	works.Store(true)
+	until(`"type":"RESET"`)
 }

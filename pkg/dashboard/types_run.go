@@ -221,8 +221,8 @@ type Progress struct {
 	Text string `json:"text"`
 }
 
-// StreamEvent is the data of an event of GET events. The event's name is cleaners, runs or error (then Error is set:
-// what the person may not watch, or is logged out). A comment line comes every 15 seconds.
+// StreamEvent is the data of an event of GET events. The event's name is cleaners, runs or error. After an error, what
+// Name says is not watched until the next event of that name: Error says why. A comment line comes every 15 seconds.
 type StreamEvent struct {
 	Type  string `json:"type"` // ADDED, MODIFIED, DELETED, or RESET: read everything again
 	Name  string `json:"name,omitempty"`

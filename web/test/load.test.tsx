@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { render } from 'preact';
 import { act } from 'preact/test-utils';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { events } from '../src/lib/events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Events, events } from '../src/lib/events';
 import { useLoad } from '../src/lib/hooks';
 
 let root: HTMLElement;
@@ -36,4 +36,41 @@ it('lets a read end that takes longer than the next change, and then reads once 
   await act(async () => { answers[1]!('too late'); answers[2]!('runs'); await vi.advanceTimersByTimeAsync(0); });
   expect(root.textContent).toBe('runs');
   expect(answers.length).toBe(3);
+});
+
+describe('the stream of events', () => {
+  class Source extends EventTarget {
+    static last: Source;
+    onopen?: () => void;
+    onerror?: (event: Event) => void;
+    constructor() { super(); Source.last = this; }
+    close() {}
+    send(name: string, data: object) {
+      const event = new MessageEvent(name, { data: JSON.stringify(data) });
+      if (name === 'error') this.onerror!(event); else this.dispatchEvent(event);
+    }
+  }
+  it('polls for as long as one of the watches is lost', () => {
+    vi.stubGlobal('EventSource', Source);
+    const stream = new Events('/api/v1/events');
+    const heard = vi.fn();
+    stream.subscribe(heard);
+    stream.start();
+    const source = Source.last;
+    source.onopen!();
+    expect(stream.live).toBe(true);
+    source.send('error', { type: 'ERROR', name: 'runs' });
+    source.send('cleaners', { type: 'RESET' });
+    expect(stream.live).toBe(false);
+    heard.mockClear();
+    vi.advanceTimersByTime(10_000);
+    expect(heard).toHaveBeenCalledOnce();
+    source.send('runs', { type: 'RESET' });
+    expect(stream.live).toBe(true);
+    heard.mockClear();
+    vi.advanceTimersByTime(60_000);
+    expect(heard).not.toHaveBeenCalled();
+    stream.stop();
+    vi.unstubAllGlobals();
+  });
 });

@@ -14,6 +14,8 @@ export class Events {
   private source: EventSource | undefined;
   private poll: ReturnType<typeof setInterval> | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
+  /** lost are the kinds that the server does not watch at present. */
+  private lost = new Set<string>();
   live = false;
 
   constructor(private readonly url: string) {}
@@ -21,9 +23,9 @@ export class Events {
   start() {
     if (typeof EventSource === 'undefined') return this.fallBack();
     this.source = new EventSource(withKey(this.url));
-    this.source.onopen = () => this.alive();
+    this.source.onopen = () => { this.lost.clear(); this.alive(); };
     this.source.onerror = (event) => this.failed(event);
-    for (const name of ['cleaners', 'runs']) this.source.addEventListener(name, () => { this.alive(); this.notify(); });
+    for (const name of ['cleaners', 'runs']) this.source.addEventListener(name, () => { this.lost.delete(name); this.alive(); this.notify(); });
   }
 
   stop() {
@@ -47,6 +49,7 @@ export class Events {
   notify() { for (const listener of [...this.listeners]) listener(); }
 
   private alive() {
+    if (this.lost.size > 0) return;
     const missed = !this.live && this.poll !== undefined;
     clearInterval(this.poll);
     this.poll = undefined;
@@ -54,9 +57,12 @@ export class Events {
     if (missed) this.notify();
   }
 
-  /** The server's own event is called error too: it has data, and says what the person may not watch. */
+  /** The server's own event is called error too: it has data, and says what is not watched. */
   private failed(event: Event) {
-    if ('data' in event && event.data) return this.fallBack();
+    if ('data' in event && event.data) {
+      this.lost.add(JSON.parse(String(event.data)).name);
+      return this.fallBack();
+    }
     if (this.source?.readyState === EventSource.CLOSED) this.reconnectLater();
     else this.fallBack(); // the browser connects again by itself
   }
