@@ -136,7 +136,8 @@ type Change struct {
 	Was v1alpha1.OutcomeResult `json:"was,omitempty"`
 }
 
-// RestoreRequest says what to bring back. Only names objects as KIND/NAMESPACE/NAME or KIND/NAME; empty means all.
+// RestoreRequest says what to bring back. Only names objects as KIND.GROUP/NAMESPACE/NAME or KIND.GROUP/NAME; empty
+// means all. KIND without a dot is of any group.
 type RestoreRequest struct {
 	Only  []string `json:"only,omitempty"`
 	Force bool     `json:"force,omitempty"`

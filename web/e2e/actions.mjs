@@ -85,7 +85,7 @@ export async function actions({ test, open, server, fixtures }) {
     await button(page, 'Restore 1 object …').click();
     await button(page, 'Restore 1 object').click();
     await toast(page, 'Restored 1 object');
-    assert.deepEqual(state.writes, [{ method: 'POST', path: `runs/${failed}/restore`, body: { only: ['ConfigMap/shop/old-banner'], force: false } }]);
+    assert.deepEqual(state.writes, [{ method: 'POST', path: `runs/${failed}/restore`, body: { only: ['ConfigMap./shop/old-banner'], force: false } }]);
   });
 
   await test('plans: from the overview to an approval, by keyboard', async (page) => {

@@ -139,7 +139,7 @@ async function write(state, path, request, body, response, json, search) {
     fixtures.cleaners.push({ ...fixtures.cleaners[5], name, suspended: false, state: 'Ready' });
     return json({ name, resourceVersion: '1' }, 201);
   }
-  if (path[2] === 'restore') return json({ run: path[1], objects: fixtures.restored.filter((o) => body.only.includes(`${o.kind}/${o.namespace}/${o.name}`)).map((o) => ({ ...o, outcome: 'Restored' })) });
+  if (path[2] === 'restore') return json({ run: path[1], objects: fixtures.restored.filter((o) => body.only.includes(`${o.kind}./${o.namespace}/${o.name}`)).map((o) => ({ ...o, outcome: 'Restored' })) });
   if (path[2] === 'notify-test') return json({ ok: true, output: 'ops: delivered' });
   return json({ name: path[1], message: '' }, 202);
 }

@@ -145,7 +145,8 @@ export const findings = [
 export const unread = [{ kind: 'Secret', resource: 'secrets', forbidden: true }];
 
 export const why = (object) => {
-  const [kind, namespace, ...name] = object.split('/');
+  const [word, namespace, ...name] = object.split('/');
+  const kind = word.split('.')[0];
   const found = findings.filter((f) => f.name === name.join('/'));
   const users = found.length ? null : [
     { kind: 'Pod', namespace: 'shop', name: 'storefront-7d9f', path: 'spec.volumes[0].configMap.name' },

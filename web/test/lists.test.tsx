@@ -5,6 +5,7 @@ import { LocationProvider } from 'preact-iso';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { PlansPage } from '../src/pages/plans';
+import { RestorePage } from '../src/pages/restore';
 
 let root: HTMLElement;
 beforeEach(() => { root = document.createElement('main'); document.body.replaceChildren(root); });
@@ -24,4 +25,21 @@ it('shows the last page of a list that became shorter than the address says', as
   expect(root.textContent).not.toContain('No plan waits');
   expect(location.search).toBe('?offset=50');
   expect(history.length).toBe(before);
+});
+
+it('chooses and compares one of two objects whose kinds have the same name', async () => {
+  const copy = { kind: 'Service', namespace: 'shop', name: 'web', outcome: 'Planned' };
+  const objects = [{ ...copy, apiVersion: 'v1' }, { ...copy, apiVersion: 'serving.knative.dev/v1' }];
+  const asked = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(JSON.stringify({ run: 'r', cleaner: 'c', objects, after: '' })));
+  const button = (text: string) => [...root.querySelectorAll('button')].find((each) => each.textContent === text)!;
+  await act(() => render(<LocationProvider><RestorePage name="r" /></LocationProvider>, root));
+  await vi.waitFor(() => expect(root.querySelectorAll('tbody tr').length).toBe(2));
+  const boxes = () => [...root.querySelectorAll<HTMLInputElement>('tbody input')];
+  await act(() => boxes()[0]!.click());
+  expect(boxes().map((box) => box.checked)).toEqual([true, false]);
+  await act(() => button('Restore 1 object …').click());
+  await act(async () => { root.querySelector('form')!.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true })); });
+  expect(asked.mock.calls.find(([, options]) => options!.method === 'POST')![1]!.body).toBe('{"only":["Service./shop/web"],"force":false}');
+  await act(() => [...root.querySelectorAll('button')].filter((each) => each.textContent!.startsWith('Compare'))[1]!.click());
+  expect(String(asked.mock.calls.at(-1)![0])).toContain('object=Service.serving.knative.dev%2Fshop%2Fweb');
 });

@@ -54,7 +54,7 @@ function Choose({ run, objects, force, setForce, restored }: ChooseProps) {
   const say = useSay();
   const q = (params.q ?? '').toLowerCase();
   const offset = Number(params.offset) || 0;
-  const matching = objects.filter((o) => objectKey(o).toLowerCase().includes(q));
+  const matching = objects.filter((o) => [o.kind, o.namespace, o.name].join('/').toLowerCase().includes(q));
   const page = { items: matching.slice(offset, offset + limit), total: matching.length, offset, limit };
   const toggle = (key: string) => {
     const next = new Set(chosen);

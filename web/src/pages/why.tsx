@@ -12,12 +12,13 @@ import { makeHref } from './findings';
 export function WhyPage() {
   const [{ object = '' }] = useParams();
   const why = useLoad<Why>(`why${query({ object })}`, false);
-  const [kind = '', ...rest] = object.split('/');
-  useTitle(`${kind} ${rest.join('/')}`);
+  const [word = '', ...rest] = object.split('/');
+  const name = `${word.split('.')[0]} ${rest.join('/')}`;
+  useTitle(name);
   const finding = why.data?.findings?.find((each) => each.actionable);
   return (
     <>
-      <Head title={`${kind} ${rest.join('/')}`} crumb={<><a href="/findings">Findings</a> /</>} lead={why.data && <Badge word={verdict(why.data)} />}>
+      <Head title={name} crumb={<><a href="/findings">Findings</a> /</>} lead={why.data && <Badge word={verdict(why.data)} />}>
         {finding && <a class="button primary" href={makeHref(finding)}>Make a Cleaner</a>}
       </Head>
       <Show of={why} what="what uses it">{(data) => <Content of={data} />}</Show>

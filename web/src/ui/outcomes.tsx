@@ -1,6 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 import { query } from '../lib/api';
+import { splitVersion } from '../lib/make';
 import { readable } from '../lib/time';
 import type { ObjectRef, Outcome, Outcomes } from '../lib/types';
 import { Badge, Lacking } from './basics';
@@ -10,14 +11,15 @@ export function whyHref(o: ObjectRef): string {
   return `/why${query({ object: objectKey(o) })}`;
 }
 
-/** objectKey is how the server takes an object: KIND/NAMESPACE/NAME, or KIND/NAME without a namespace. */
+/** objectKey is how the server takes an object: KIND.GROUP/NAMESPACE/NAME, or KIND.GROUP/NAME without a namespace. Another kind of that name may be in another group: without the dot, the server takes all of them. */
 export function objectKey(o: ObjectRef): string {
-  return [o.kind, o.namespace, o.name].filter(Boolean).join('/');
+  const kind = o.apiVersion === undefined ? o.kind : `${o.kind}.${splitVersion(o.apiVersion).group}`;
+  return [kind, o.namespace, o.name].filter(Boolean).join('/');
 }
 
 /** ObjectLink leads from any object to the page that says what uses it. */
 export function ObjectLink({ of }: { of: ObjectRef }) {
-  return <a href={whyHref(of)}><span class="muted">{of.kind}</span> {of.namespace && <>{of.namespace}/</>}{of.name}</a>;
+  return <a href={whyHref(of)} title={of.apiVersion}><span class="muted">{of.kind}</span> {of.namespace && <>{of.namespace}/</>}{of.name}</a>;
 }
 
 const columns: Column<Outcome>[] = [
