@@ -105,7 +105,7 @@ func (s *Server) access(r *http.Request, p *person) (int, any, error) {
 	})
 	if listable {
 		answer.Namespaces = []string{}
-		err := eachOf[corev1.NamespaceList](r.Context(), p.api, "/api/v1/namespaces", manySmall, func(n *corev1.Namespace) {
+		err := eachOf[corev1.NamespaceList](r.Context(), p, "/api/v1/namespaces", manySmall, func(n *corev1.Namespace) {
 			answer.Namespaces = append(answer.Namespaces, n.Name)
 		})
 		if err != nil {

@@ -74,17 +74,17 @@ type activities struct {
 
 // read reads all sources. What the person may not read is missing.
 func (a *activities) read(ctx context.Context) error {
-	err := eachOf[v1alpha1.CleanerRunList](ctx, a.api, cluster.RunPath(""), fewLarge, a.addRun,
+	err := eachOf[v1alpha1.CleanerRunList](ctx, a.person, cluster.RunPath(""), fewLarge, a.addRun,
 		fields.OneTermEqualSelector("spec.cleaner", a.cleaner).String())
 	if err = a.lack(err, RightRunsRead, "see which runs somebody asked for"); err != nil {
 		return err
 	}
-	err = eachOf[corev1.EventList](ctx, a.api, "/api/v1/namespaces/default/events", manySmall, a.addEvent,
+	err = eachOf[corev1.EventList](ctx, a.person, "/api/v1/namespaces/default/events", manySmall, a.addEvent,
 		fields.OneTermEqualSelector("reportingComponent", auditor).String())
 	if err = a.lack(err, RightEventsRead, "see what people did on this page"); err != nil {
 		return err
 	}
-	err = eachOf[v1alpha1.CleanerApprovalList](ctx, a.api, approval.Path(""), manySmall, a.addApproval)
+	err = eachOf[v1alpha1.CleanerApprovalList](ctx, a.person, approval.Path(""), manySmall, a.addApproval)
 	if err = a.lack(err, RightApprovalsRead, "see who approved and rejected plans"); err != nil {
 		return err
 	}

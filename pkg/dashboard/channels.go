@@ -41,7 +41,7 @@ func (p *person) mayTest(ctx context.Context, channels []Channel) {
 func listChannels(r *http.Request, p *person) (int, any, error) {
 	page := newPage[Channel](r)
 	err := eachOf[v1alpha1.CleanerList](
-		r.Context(), p.api, cluster.CleanerPath(""), manySmall, func(c *v1alpha1.Cleaner) {
+		r.Context(), p, cluster.CleanerPath(""), manySmall, func(c *v1alpha1.Cleaner) {
 			for _, of := range channelsOf(c) {
 				page.add(of)
 			}

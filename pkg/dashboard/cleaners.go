@@ -30,7 +30,7 @@ const (
 // cleanerRows are all Cleaners, as rows.
 func (s *Server) cleanerRows(ctx context.Context, p *person) ([]CleanerRow, error) {
 	rows := []CleanerRow{}
-	err := eachOf[v1alpha1.CleanerList](ctx, p.api, cluster.CleanerPath(""), manySmall, func(c *v1alpha1.Cleaner) {
+	err := eachOf[v1alpha1.CleanerList](ctx, p, cluster.CleanerPath(""), manySmall, func(c *v1alpha1.Cleaner) {
 		rows = append(rows, rowOf(c, s.Now()))
 	})
 	return rows, err

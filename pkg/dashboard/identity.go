@@ -38,6 +38,8 @@ type person struct {
 	api *cluster.Client
 	// key distinguishes people who share this server. It is a hash of what the request proved itself with.
 	key string
+	// pages are the places for pages of lists, which all people share.
+	pages chan struct{}
 }
 
 // door knows which browser has exchanged the ticket of a local server.
@@ -128,7 +130,7 @@ func (s *Server) person(secret string) (*person, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(secret))
-	return &person{api, hex.EncodeToString(sum[:])}, nil
+	return &person{api, hex.EncodeToString(sum[:]), s.pages}, nil
 }
 
 // review asks the API server who the person is.

@@ -61,7 +61,7 @@ func reportPath(name string) string {
 
 func (s *Server) listReports(r *http.Request, p *person) (int, any, error) {
 	rows := []ReportRow{}
-	err := eachOf[v1alpha1.ReportList](r.Context(), p.api, reportPath(""), fewLarge, func(report *v1alpha1.Report) {
+	err := eachOf[v1alpha1.ReportList](r.Context(), p, reportPath(""), fewLarge, func(report *v1alpha1.Report) {
 		rows = append(rows, ReportRow{report.Name, report.Spec.Action, len(report.Spec.ResourceInfo), report.Spec.Message})
 	})
 	return http.StatusOK, rows, err

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 )
@@ -21,46 +22,64 @@ const (
 	manySmall = 250
 )
 
+// parallelPages is how many pages are in memory at once, of all people. The others wait.
+const parallelPages = 4
+
 // eachOf reads a list in small pages, and keeps none of them: what is wanted of an item, each takes. cluster.List keeps
 // them all. fieldSelector is at most one.
 func eachOf[L, Item any, List interface {
 	*L
 	runtime.Object
-}](ctx context.Context, api *cluster.Client, path string, atOnce int, each func(item *Item),
-	fieldSelector ...string,
+}](ctx context.Context, p *person, path string, atOnce int, each func(item *Item), fieldSelector ...string,
 ) error {
 	for next := ""; ; {
-		request := api.Raw.Get().AbsPath(path).Param("limit", strconv.Itoa(atOnce))
+		request := p.api.Raw.Get().AbsPath(path).Param("limit", strconv.Itoa(atOnce))
 		if next != "" {
 			request.Param("continue", next)
 		}
 		for _, selector := range fieldSelector {
 			request.Param("fieldSelector", selector)
 		}
-		body, err := cluster.Send(ctx, request)
-		if err != nil {
+		var err error
+		if next, err = eachOnPage[L, Item, List](ctx, p, request, each); err != nil || next == "" {
 			return err
-		}
-		page := List(new(L))
-		if err := json.Unmarshal(body, page); err != nil {
-			return err
-		}
-		err = meta.EachListItem(page, func(o runtime.Object) error {
-			item, ok := any(o).(*Item)
-			if !ok {
-				return fmt.Errorf("reading %s: the list holds a %T", path, o)
-			}
-			each(item)
-			return nil
-		})
-		list, errList := meta.ListAccessor(page)
-		if err != nil || errList != nil {
-			return fmt.Errorf("reading %s: %w", path, firstOf(err, errList))
-		}
-		if next = list.GetContinue(); next == "" {
-			return nil
 		}
 	}
+}
+
+// eachOnPage reads one page, and returns where the next begins. While it has the page, it has one of the server's
+// places for pages. each must read no other.
+func eachOnPage[L, Item any, List interface {
+	*L
+	runtime.Object
+}](ctx context.Context, p *person, request *rest.Request, each func(item *Item)) (next string, err error) {
+	select {
+	case p.pages <- struct{}{}:
+		defer func() { <-p.pages }()
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	body, err := cluster.Send(ctx, request)
+	if err != nil {
+		return "", err
+	}
+	page := List(new(L))
+	if err := json.Unmarshal(body, page); err != nil {
+		return "", err
+	}
+	err = meta.EachListItem(page, func(o runtime.Object) error {
+		item, ok := any(o).(*Item)
+		if !ok {
+			return fmt.Errorf("the list holds a %T", o)
+		}
+		each(item)
+		return nil
+	})
+	list, errList := meta.ListAccessor(page)
+	if err != nil || errList != nil {
+		return "", fmt.Errorf("reading %s: %w", request.URL().Path, firstOf(err, errList))
+	}
+	return list.GetContinue(), nil
 }
 
 func firstOf(errs ...error) error {

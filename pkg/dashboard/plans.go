@@ -20,7 +20,7 @@ import (
 func (s *Server) listPlans(r *http.Request, p *person) (int, any, error) {
 	ctx, query := r.Context(), r.URL.Query()
 	all := []Plan{}
-	err := eachOf[v1alpha1.CleanerRunList](ctx, p.api, cluster.RunPath(""), fewLarge, func(run *v1alpha1.CleanerRun) {
+	err := eachOf[v1alpha1.CleanerRunList](ctx, p, cluster.RunPath(""), fewLarge, func(run *v1alpha1.CleanerRun) {
 		if plan := planOf(run); plan != nil && plan.Waits && isOrAny(query.Get("cleaner"), plan.Cleaner) {
 			all = append(all, *plan)
 		}

@@ -23,7 +23,7 @@ const phaseRunning = "Running"
 // runRows are the runs that are wanted, the latest first.
 func runRows(ctx context.Context, p *person, wanted func(RunRow) bool) ([]RunRow, error) {
 	rows := []RunRow{}
-	err := eachOf[v1alpha1.CleanerRunList](ctx, p.api, cluster.RunPath(""), fewLarge, func(run *v1alpha1.CleanerRun) {
+	err := eachOf[v1alpha1.CleanerRunList](ctx, p, cluster.RunPath(""), fewLarge, func(run *v1alpha1.CleanerRun) {
 		if row := runRow(run); wanted(row) {
 			rows = append(rows, row)
 		}

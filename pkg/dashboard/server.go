@@ -55,6 +55,8 @@ type Server struct {
 	door  *door
 	scans *scans
 	heavy chan struct{}
+	// pages are the places for pages of lists.
+	pages chan struct{}
 	// waiting are the people who wait for heavy or have it, streamed those with streams of events, and samples those who
 	// send sample notifications.
 	waiting, streamed, samples *crowd
@@ -64,6 +66,7 @@ type Server struct {
 func New(o Options) *Server {
 	return &Server{
 		Options: o, door: newDoor(o), scans: &scans{now: o.Now}, heavy: make(chan struct{}, parallelHeavy),
+		pages:   make(chan struct{}, parallelPages),
 		waiting: newCrowd(heavyOfOne, heavyOfAll), streamed: newCrowd(streamsOfOne, streamsOfAll),
 		samples: newCrowd(samplesOfOne, samplesOfAll),
 	}
