@@ -11,12 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/errors"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
@@ -28,9 +29,9 @@ const (
 
 func (s *Server) cleaner(r *http.Request, p *person) (int, any, error) {
 	ctx := r.Context()
-	c, err := p.api.Cleaner(ctx, r.PathValue("name"))
+	c, err := readCleaner(ctx, p, r.PathValue("name"))
 	if err != nil {
-		return 0, nil, orNotFound(err)
+		return 0, nil, err
 	}
 	detail := CleanerDetail{
 		CleanerRow: rowOf(c, s.Now()), NextTimes: []time.Time{}, Guardrails: guardrails(c, s.Now()), Selectors: selectors(c),
@@ -64,10 +65,20 @@ func (s *Server) cleaner(r *http.Request, p *person) (int, any, error) {
 	return http.StatusOK, detail, s.addHistory(ctx, p, &detail)
 }
 
+// readCleaner reads a Cleaner. The error about one that does not exist names the nearest ones.
+func readCleaner(ctx context.Context, p *person, name string) (*v1alpha1.Cleaner, error) {
+	var c v1alpha1.Cleaner
+	err := p.api.Read(ctx, cluster.CleanerPath(name), &c)
+	if apierrors.IsNotFound(err) {
+		err = usageOf(p.api.NoCleaner(ctx, name))
+	}
+	return &c, err
+}
+
 // addHistory adds the runs, or names the right that is missing.
 func (s *Server) addHistory(ctx context.Context, p *person, detail *CleanerDetail) error {
 	runs, err := runRows(ctx, p, func(row RunRow) bool { return row.Cleaner == detail.Name })
-	if errors.IsForbidden(err) {
+	if apierrors.IsForbidden(err) {
 		detail.Missing = append(detail.Missing, missingRight(RightRunsRead, "see runs", err))
 		return nil
 	}
@@ -77,15 +88,6 @@ func (s *Server) addHistory(ctx context.Context, p *person, detail *CleanerDetai
 
 func missingRight(id, text string, err error) Right {
 	return Right{id, text, Allowed{Missing: failureOf(err).Body.Missing}}
-}
-
-// orNotFound is the error with the status of what does not exist, if the API server said so.
-func orNotFound(err error) error {
-	f := failureOf(err)
-	if f.Status == http.StatusUnprocessableEntity {
-		f.Status = http.StatusNotFound
-	}
-	return f
 }
 
 // manifestOf is the Cleaner as people write it.

@@ -129,7 +129,7 @@ func (s *Server) doctor(r *http.Request, p *person) (int, any, error) {
 
 // notifyTest sends a sample from this server, with Secrets that the person may read.
 func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
-	c, err := p.api.Cleaner(r.Context(), r.PathValue("name"))
+	c, err := readCleaner(r.Context(), p, r.PathValue("name"))
 	if err != nil {
 		return 0, nil, orNotFound(err)
 	}

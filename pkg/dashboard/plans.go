@@ -122,6 +122,11 @@ func (s *Server) decide(decision v1alpha1.ApprovalDecision) answers {
 func decidePlan(ctx context.Context, p *person, name string, decision v1alpha1.ApprovalDecision,
 	given PlanDecision,
 ) (*Decided, error) {
+	user, err := p.review(ctx)
+	who := user.Username
+	if err != nil {
+		return nil, err
+	}
 	run, err := approval.Find(ctx, p.api, name)
 	if err != nil {
 		return nil, usageOf(err)
@@ -133,10 +138,6 @@ func decidePlan(ctx context.Context, p *person, name string, decision v1alpha1.A
 		return nil, &Failure{http.StatusForbidden, Error{
 			Error: "you may not decide about the plans of Cleaner " + run.Spec.Cleaner, Missing: may.Missing,
 		}}
-	}
-	who, err := approval.Who(ctx, p.api)
-	if err != nil {
-		return nil, err
 	}
 	said := approval.Decision{Decision: decision, By: who, Reason: given.Reason}
 	if _, err := approval.Say(ctx, p.api, run, said); err != nil {

@@ -44,11 +44,11 @@ func (s *Server) updateCleaner(r *http.Request, p *person) (int, any, error) {
 	if !ok || metadata["name"] != name {
 		return 0, nil, badRequest("metadata.name must be %q: a Cleaner cannot be renamed", name)
 	}
+	live, err := readCleaner(r.Context(), p, name)
+	if err != nil {
+		return 0, nil, err
+	}
 	if metadata["resourceVersion"] == nil {
-		live, err := p.api.Cleaner(r.Context(), name)
-		if err != nil {
-			return 0, nil, orNotFound(err)
-		}
 		metadata["resourceVersion"] = live.ResourceVersion
 	}
 	saved, err := s.save(r, p, p.api.Raw.Put().AbsPath(cluster.CleanerPath(name)), c)
@@ -192,10 +192,10 @@ func (s *Server) suspend(suspended bool) answers {
 
 // cancel stops the run that is going on, before its next object.
 func (s *Server) cancel(r *http.Request, p *person) (int, any, error) {
-	c, err := p.api.Cleaner(r.Context(), r.PathValue("name"))
+	c, err := readCleaner(r.Context(), p, r.PathValue("name"))
 	switch {
 	case err != nil:
-		return 0, nil, orNotFound(err)
+		return 0, nil, err
 	case c.Status.ActiveRun == nil:
 		return 0, nil, failure(http.StatusConflict, "no run of Cleaner %s is going on", c.Name)
 	}
