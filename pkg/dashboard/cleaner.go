@@ -11,8 +11,10 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
@@ -59,7 +61,7 @@ func (s *Server) cleaner(r *http.Request, p *person) (int, any, error) {
 		detail.Matches = last.Matches
 	}
 	p.mayTest(ctx, detail.Channels)
-	if detail.YAML, err = manifestOf(c); err != nil {
+	if detail.YAML, err = manifestOf(ctx, p, c.Name); err != nil {
 		return 0, nil, err
 	}
 	return http.StatusOK, detail, s.addHistory(ctx, p, &detail)
@@ -90,14 +92,21 @@ func missingRight(id, text string, err error) Right {
 	return Right{id, text, Allowed{Missing: failureOf(err).Body.Missing}}
 }
 
-// manifestOf is the Cleaner as people write it.
-func manifestOf(c *v1alpha1.Cleaner) (string, error) {
-	c = c.DeepCopy()
-	c.Status, c.ManagedFields = v1alpha1.CleanerStatus{}, nil
-	c.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Cleaner"}
-	delete(c.Annotations, "kubectl.kubernetes.io/last-applied-configuration")
-	text, err := yaml.Marshal(c)
-	return strings.TrimSuffix(string(text), "status: {}\n"), err
+// manifestOf is the Cleaner as people write it. It has the fields that only a newer version of this program knows, too:
+// who edits it must not lose them.
+func manifestOf(ctx context.Context, p *person, name string) (string, error) {
+	var c unstructured.Unstructured
+	if err := p.api.Read(ctx, cluster.CleanerPath(name), &c); err != nil {
+		return "", err
+	}
+	c.SetManagedFields(nil)
+	delete(c.Object, "status")
+	unstructured.RemoveNestedField(c.Object, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
+	if len(c.GetAnnotations()) == 0 {
+		c.SetAnnotations(nil)
+	}
+	text, err := yaml.Marshal(c.Object)
+	return string(text), err
 }
 
 func conditionsOf(conditions []metav1.Condition) []Condition {

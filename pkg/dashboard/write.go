@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
@@ -51,8 +52,22 @@ func (s *Server) updateCleaner(r *http.Request, p *person) (int, any, error) {
 	if metadata["resourceVersion"] == nil {
 		metadata["resourceVersion"] = live.ResourceVersion
 	}
+	keepApplied(metadata, live)
 	saved, err := s.save(r, p, p.api.Raw.Put().AbsPath(cluster.CleanerPath(name)), c)
 	return http.StatusOK, saved, err
+}
+
+// keepApplied puts back what the page does not show: with it, kubectl apply knows which fields it set itself, and
+// deletes those that are no longer in its file.
+func keepApplied(metadata map[string]any, live *v1alpha1.Cleaner) {
+	applied, isApplied := live.Annotations[corev1.LastAppliedConfigAnnotation]
+	if metadata["annotations"] == nil {
+		metadata["annotations"] = map[string]any{}
+	}
+	annotations, ok := metadata["annotations"].(map[string]any) // the API server refuses what is none
+	if ok && isApplied && annotations[corev1.LastAppliedConfigAnnotation] == nil {
+		annotations[corev1.LastAppliedConfigAnnotation] = applied
+	}
 }
 
 // manifestIn is the Cleaner of a request: YAML in a Manifest, or the Cleaner itself. Fields that are not known are left

@@ -6,12 +6,52 @@ package dashboard
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
+
+// TestManifestIsWhole: the operator, and its definitions, may be newer than the page.
+func TestManifestIsWhole(t *testing.T) {
+	const stored = `{"apiVersion":"v","kind":"Cleaner","metadata":{"name":"x","managedFields":[{"manager":"m"}],"annotations":` +
+		`{"kubectl.kubernetes.io/last-applied-configuration":"{}"}},"spec":{"ofTomorrow":9007199254740993},"status":{"lastRun":{}}}`
+	s := New(optionsOf(&rest.Config{
+		Host: "http://127.0.0.1:1", Transport: answering(func(*http.Request) string { return stored }),
+	}))
+	p, err := s.person("")
+	must(t, err)
+	got, err := manifestOf(t.Context(), p, "x")
+	must(t, err)
+	if want := "apiVersion: v\nkind: Cleaner\nmetadata:\n  name: x\nspec:\n  ofTomorrow: 9007199254740993\n"; got != want {
+		t.Errorf("it is shown as\n%s", got)
+	}
+}
+
+// TestEditKeepsWhatWasApplied: without it, kubectl apply would never delete a field that is gone from its file.
+func TestEditKeepsWhatWasApplied(t *testing.T) {
+	c := admin(t)
+	of := cleaner(t, c, namespace(t, c), nil)
+	const applied = `{"spec":{"schedule":"0 3 * * *"}}`
+	of.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: applied}
+	must(t, c.Update(t.Context(), of))
+	page := visit(t, env.Config)
+	var shown CleanerDetail
+	page.wants(http.StatusOK, http.MethodGet, "cleaners/"+of.Name, nil, &shown)
+	if strings.Contains(shown.YAML, "last-applied") {
+		t.Errorf("it is shown as\n%s", shown.YAML)
+	}
+	edited := Manifest{YAML: strings.Replace(shown.YAML, "0 3 * * *", "0 4 * * *", 1)}
+	page.wants(http.StatusOK, http.MethodPut, "cleaners/"+of.Name, edited, nil)
+	must(t, c.Get(t.Context(), client.ObjectKeyFromObject(of), of))
+	if of.Spec.Schedule != "0 4 * * *" || of.Annotations[corev1.LastAppliedConfigAnnotation] != applied {
+		t.Errorf("it is stored as %q, with %q", of.Spec.Schedule, of.Annotations)
+	}
+}
 
 // TestStatusOfAFailedRead: only what the API server says does not exist is not found.
 func TestStatusOfAFailedRead(t *testing.T) {
