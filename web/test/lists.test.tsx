@@ -4,6 +4,8 @@ import { render } from 'preact';
 import { LocationProvider } from 'preact-iso';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { SessionContext } from '../src/lib/session';
+import { FindingsPage } from '../src/pages/findings';
 import { PlansPage } from '../src/pages/plans';
 import { RestorePage } from '../src/pages/restore';
 
@@ -42,4 +44,19 @@ it('chooses and compares one of two objects whose kinds have the same name', asy
   expect(asked.mock.calls.find(([, options]) => options!.method === 'POST')![1]!.body).toBe('{"only":["Service./shop/web"],"force":false}');
   await act(() => [...root.querySelectorAll('button')].filter((each) => each.textContent!.startsWith('Compare'))[1]!.click());
   expect(String(asked.mock.calls.at(-1)![0])).toContain('object=Service.serving.knative.dev%2Fshop%2Fweb');
+});
+
+it('shows all namespaces when a person chooses that, also where the server begins with one', async () => {
+  const session = { user: 'ada', groups: null, cluster: '', mode: 'Local' as const, loggedIn: true, version: '', readOnly: false, namespace: 'shop' };
+  const data = { items: [], total: 0, offset: 0, limit: 50, groups: [], unknown: 0, unread: [], objects: 0, kinds: 1, frees: {}, scanned: '2026-01-01T00:00:00Z', rights: [], namespaces: ['shop'] };
+  const asked = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(JSON.stringify(data)));
+  const last = () => String(asked.mock.calls.filter(([url]) => String(url).includes('findings')).at(-1)![0]);
+  const choice = () => [...root.querySelectorAll('select')].find((each) => each.textContent === 'Allshop')!;
+  await act(() => render(<SessionContext.Provider value={session}><LocationProvider><FindingsPage /></LocationProvider></SessionContext.Provider>, root));
+  await vi.waitFor(() => expect(choice()?.value).toBe('shop'));
+  expect(last()).toContain('namespace=shop');
+  await act(() => { choice().value = ''; choice().dispatchEvent(new Event('change', { bubbles: true })); });
+  expect(location.search).toBe('?namespace=*');
+  expect(last()).not.toContain('namespace');
+  expect(choice().value).toBe('');
 });

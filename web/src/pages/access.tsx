@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { query } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
-import { useSession } from '../lib/session';
+import { useNamespace, useSession } from '../lib/session';
 import { readable } from '../lib/time';
 import type { Access, Channel, CheckLine, Page } from '../lib/types';
 import { mergeChecks } from '../lib/words';
@@ -15,9 +15,9 @@ export function AccessPage() {
   useTitle('Access and health');
   const session = useSession();
   const [params, change] = useParams();
-  const namespace = params.namespace ?? session.namespace;
+  const [namespace, inAddress] = useNamespace(params.namespace);
   const access = useLoad<Access>(`access${query({ namespace })}`);
-  const setNamespace = (value: string) => change({ namespace: value });
+  const setNamespace = (value: string) => change({ namespace: inAddress(value) });
   return (
     <>
       <Head title="Access and health" lead="Who you are here, what you may do, what is missing, and whether the operator works." />

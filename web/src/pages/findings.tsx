@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { get, query } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
-import { useSession } from '../lib/session';
+import { useNamespace } from '../lib/session';
 import { readable } from '../lib/time';
 import type { Access, Finding, Findings } from '../lib/types';
 import { confidenceText, count, freesText, plural, totalText, unreadText } from '../lib/words';
@@ -33,12 +33,11 @@ export function makeHref(of: { apiVersion?: string; kind: string; namespace?: st
 
 export function FindingsPage() {
   useTitle('Findings');
-  const session = useSession();
   const [params, change, turn] = useParams();
   const [scanning, setScanning] = useState(false);
   const offset = Number(params.offset) || 0;
   const { kind, owner, type, q, in: within } = params;
-  const namespace = params.namespace ?? session.namespace;
+  const [namespace, inAddress] = useNamespace(params.namespace);
   const group: Grouping = params.group && params.group in groupings ? (params.group as Grouping) : 'kind';
   const findings = useLoad<Findings>(`findings${query({ namespace, in: within, kind, owner, type, q, group, offset, limit })}`, false);
   const scan = async () => {
@@ -62,7 +61,7 @@ export function FindingsPage() {
         <Select label="Finding" value={type} onChange={(value) => filter({ type: value })}
           options={['Unused', 'Dangling', 'Cascading', 'Finished', 'Failed', 'Idle', 'Stuck', 'Expired', 'CertificateExpired', 'Unhealthy']} />
         <Select label="Kind" asIs value={kind} options={findings.data?.groups?.filter(() => group === 'kind').map((each) => each.key) ?? []} onChange={(value) => filter({ kind: value })} />
-        <NamespaceFilter value={namespace} onChange={(value) => filter({ namespace: value })} />
+        <NamespaceFilter value={namespace} onChange={(value) => filter({ namespace: inAddress(value) })} />
         <Select label="Group by" value={group} all="" options={Object.keys(groupings)} onChange={(value) => filter({ group: value })} />
       </div>
       <Show of={findings} what="findings: the cluster is being read">
@@ -72,7 +71,7 @@ export function FindingsPage() {
             <Card title={data.kinds === 0 ? 'Findings' : `${plural(data.total, 'finding')}${filtered ? ' like that' : ''}${data.scope ? ` in ${data.scope}` : ''}${data.unknown > 0 ? `, ${count(data.unknown)} of them unknown` : ''}`}
               aside={<>{plural(data.objects, 'object')} of {plural(data.kinds, 'kind')} read <Time at={data.scanned} />{freed(data)}</>}>
               <div class="stack">
-                <Paged of={data} what="findings" onOffset={turn} none={<Nothing filtered={filtered} of={data} onNamespace={(value) => filter({ namespace: value })} />}>
+                <Paged of={data} what="findings" onOffset={turn} none={<Nothing filtered={filtered} of={data} onNamespace={(value) => filter({ namespace: inAddress(value) })} />}>
                   {(rows) => (
                     <>
                       <Groups of={data} by={group} chosen={params[field]} onChoose={(key) => filter({ [field]: key === params[field] ? undefined : key })} />
