@@ -8,7 +8,7 @@ import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/lib/api';
 import { Content as PlanContent, Decide, EndNote } from '../src/pages/plan';
-import { needsApproval, runBars, runText } from '../src/pages/cleaner';
+import { History, needsApproval, runBars, runText } from '../src/pages/cleaner';
 import { MakePage } from '../src/pages/make';
 import { compareText } from '../src/pages/restore';
 import { Stages } from '../src/pages/run';
@@ -225,6 +225,19 @@ describe('run now', () => {
 });
 
 describe('Decide', () => {
+describe('History', () => {
+  const of = { name: 'x', action: 'Scan', missing: null, history: [], next: '2026-01-01T00:00:00Z' };
+  const lastRun = { name: 'x-1', time: '2026-01-01T00:00:00Z' };
+  it.each([
+    ['ran never', of, 'It has not run yet.It runs'],
+    ['ran, and has no record', { ...of, lastRun }, 'No run is on record any more.'],
+    ['has runs that the person may not see', { ...of, lastRun, missing: [{ id: 'runs.read', text: 'see runs', allowed: false }] }, 'This is not known.'],
+  ])('of a Cleaner that %s', async (_, of, text) => {
+    await show(<History of={of as never} />);
+    expect(root.textContent).toContain(text);
+  });
+});
+
   const plan = {
     run: 'x-1', cleaner: 'x', hash: 'h', action: 'Delete', time: '2026-01-01T00:00:00Z', waits: true, objects: 2, expires: '2026-01-02T00:00:00Z', leftAlone: 0,
     decide: { allowed: true },

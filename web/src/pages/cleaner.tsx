@@ -89,7 +89,7 @@ function Content({ of, reload }: { of: CleanerDetail; reload: () => void }) {
         {of.lastRun && of.lastRun.matched > matches.length && <p><a href={`/runs/${segment(of.lastRun.name)}`}>All {count(of.lastRun.matched)} in the run</a></p>}
       </Card>
       <Preview of={{ name: of.name }} forSeconds={of.forSeconds} missing={denied(of.actions.preview)} />
-      <History runs={of.history ?? []} next={of.suspended ? undefined : of.next} />
+      <History of={of} />
       <ActivityCard of={{ cleaner: of.name }} />
       {of.scripts?.map((script) => (
         <Card key={script.field} title={`${script.language} expression`} aside={<span class="mono">{script.field}</span>}><Code text={script.text} label={script.field} /></Card>
@@ -124,10 +124,11 @@ function Schedule({ of }: { of: CleanerDetail }) {
   );
 }
 
-function History({ runs, next }: { runs: RunRow[]; next?: string }) {
+export function History({ of }: { of: CleanerDetail }) {
+  const runs = of.history ?? [];
   return (
     <Card title="History">
-      {runs.length === 0 ? <Empty title="It has not run yet.">{next && <>It runs <Time at={next} />.</>}</Empty> : (
+      {runs.length === 0 ? <NoHistory of={of} /> : (
         <div class="stack">
           {runs.length > 1 && <Bars what="Per run" bars={runBars(runs)} />}
           <RunTable runs={runs} caption="History" />
@@ -135,6 +136,12 @@ function History({ runs, next }: { runs: RunRow[]; next?: string }) {
       )}
     </Card>
   );
+}
+
+function NoHistory({ of }: { of: CleanerDetail }) {
+  if (of.missing?.some((right) => right.id === 'runs.read')) return <Empty title="This is not known.">You may not see runs.</Empty>;
+  if (of.lastRun) return <Empty title="No run is on record any more." />;
+  return <Empty title="It has not run yet.">{!of.suspended && of.next && <>It runs <Time at={of.next} />.</>}</Empty>;
 }
 
 /** runBars are the last runs, the oldest first. A day with more than one is named by its time. What a plan matched counts in the run that carries it out. */
