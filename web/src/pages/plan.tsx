@@ -117,9 +117,7 @@ const limit = 25;
 function Objects({ of }: { of: Plan }) {
   const [params, change, turn] = useParams();
   const offset = Number(params.offset) || 0;
-  // The same objects have another outcome in a plan that has ended.
-  const outcome = of.waits ? 'Planned' : undefined;
-  const page = useLoad<Outcomes>(`runs/${segment(of.run)}/outcomes${query({ outcome, q: params.q, offset, limit })}`);
+  const page = useLoad<Outcomes>(`runs/${segment(of.run)}/outcomes${query({ outcome: 'Planned', q: params.q, offset, limit })}`);
   const columns: Column<Outcome>[] = [
     { title: 'Object', class: 'wrap', cell: (row) => <ObjectLink of={row} /> },
     { title: of.action === 'Transform' ? 'Change' : 'Why', class: 'wrap', cell: (row) => <Because of={row} /> },
