@@ -124,8 +124,11 @@ func decidePlan(ctx context.Context, p *person, name string, decision v1alpha1.A
 ) (*Decided, error) {
 	user, err := p.review(ctx)
 	who := user.Username
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case given.User != "" && given.User != who:
+		return nil, failure(http.StatusConflict, "you are %s now, not %s: load the page again", who, given.User)
 	}
 	run, err := approval.Find(ctx, p.api, name)
 	if err != nil {

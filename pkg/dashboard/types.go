@@ -27,7 +27,7 @@
 //	PUT    cleaners/{name}?dryRun=               Manifest -> 200 CleanerSaved
 //	POST   cleaners/{name}/trigger               -> 202 Accepted
 //	POST   cleaners/{name}/suspend, /resume      -> 200 CleanerSaved
-//	POST   cleaners/{name}/cancel                -> 202 Accepted: stops the run that is going on
+//	POST   cleaners/{name}/cancel                Cancel -> 202 Accepted: stops the run that is going on
 //	POST   cleaners/{name}/notify-test           ?notification= -> 200 CommandResult: a sample on each channel
 //	GET    channels                              Page of Channel: the notifications of all Cleaners
 //	POST   trigger-all                           -> 202 TriggeredAll

@@ -48,6 +48,9 @@ type Plan struct {
 type PlanDecision struct {
 	Hash   string `json:"hash"`
 	Reason string `json:"reason,omitempty"`
+	// User is who decides, as the page shows it. With another login since then, it is somebody else: that is refused.
+	// Empty means that it is not compared.
+	User string `json:"user,omitempty"`
 }
 
 // Decided is what was said of a plan. The operator takes it up some seconds later.

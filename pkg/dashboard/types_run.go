@@ -24,6 +24,11 @@ type CleanerSaved struct {
 	Warnings        []string `json:"warnings,omitempty"`
 }
 
+// Cancel says which run to stop. Empty means the one that is going on.
+type Cancel struct {
+	Run string `json:"run,omitempty"`
+}
+
 // Accepted is a request that the operator answers later. Request is the value of the annotation.
 type Accepted struct {
 	Name    string `json:"name"`

@@ -207,6 +207,10 @@ func (s *Server) suspend(suspended bool) answers {
 
 // cancel stops the run that is going on, before its next object.
 func (s *Server) cancel(r *http.Request, p *person) (int, any, error) {
+	var given Cancel
+	if err := read(r, &given); err != nil {
+		return 0, nil, err
+	}
 	c, err := readCleaner(r.Context(), p, r.PathValue("name"))
 	switch {
 	case err != nil:
@@ -215,6 +219,9 @@ func (s *Server) cancel(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, failure(http.StatusConflict, "no run of Cleaner %s is going on", c.Name)
 	}
 	run := c.Status.ActiveRun.Name
+	if given.Run != "" && given.Run != run {
+		return 0, nil, failure(http.StatusConflict, "run %s is not going on any more: run %s is", given.Run, run)
+	}
 	if _, err := s.patch(r.Context(), p, c.Name, annotations(v1alpha1.CancelRunAnnotation, run)); err != nil {
 		return 0, nil, err
 	}

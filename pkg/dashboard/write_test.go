@@ -72,3 +72,27 @@ func TestStatusOfAFailedRead(t *testing.T) {
 		page.wants(status, http.MethodPut, "cleaners/none", manifest, nil)
 	}
 }
+
+// TestOfAnotherMoment: what a page shows may be old when somebody presses a button.
+func TestOfAnotherMoment(t *testing.T) {
+	c := admin(t)
+	of := cleaner(t, c, namespace(t, c), nil)
+	run := planned(t, c, of, 0)
+	of.Status.ActiveRun = &v1alpha1.ActiveRun{Name: "later-2", NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule}
+	must(t, c.Status().Update(t.Context(), of))
+	page := visit(t, env.Config)
+	for _, asked := range []struct {
+		path string
+		body any
+		want string
+	}{
+		{"cleaners/" + of.Name + "/cancel", Cancel{Run: "first-1"}, "run first-1 is not going on any more: run later-2 is"},
+		{"plans/" + run.Name + "/approve", PlanDecision{Hash: "1234", User: "ann"}, "you are admin now, not ann: load the page again"},
+	} {
+		if status, answer := page.ask(http.MethodPost, asked.path, asked.body); status != http.StatusConflict || !strings.Contains(answer, asked.want) {
+			t.Errorf("%s: %d %s", asked.path, status, answer)
+		}
+	}
+	page.wants(http.StatusAccepted, http.MethodPost, "cleaners/"+of.Name+"/cancel", Cancel{Run: "later-2"}, nil)
+	page.wants(http.StatusOK, http.MethodPost, "plans/"+run.Name+"/approve", PlanDecision{Hash: "1234", User: "admin"}, nil)
+}

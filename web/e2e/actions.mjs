@@ -98,7 +98,7 @@ export async function actions({ test, open, server, fixtures }) {
     await press(page, button(page, 'Approve'));
     await page.locator('.note', { hasText: 'You approved the plan.' }).waitFor();
     const { run, hash } = fixtures.plans[0];
-    assert.deepEqual(state.writes, [{ method: 'POST', path: `plans/${run}/approve`, body: { hash, reason: 'y' } }]);
+    assert.deepEqual(state.writes, [{ method: 'POST', path: `plans/${run}/approve`, body: { hash, reason: 'y', user: fixtures.whoami.user } }]);
   });
 
   await test('plans: a rejection needs a reason', async (page) => {
@@ -111,7 +111,7 @@ export async function actions({ test, open, server, fixtures }) {
     await audit(page);
     await button(page, 'Reject').click();
     await toast(page, 'You rejected the plan.');
-    assert.deepEqual(state.writes, [{ method: 'POST', path: `plans/${run}/reject`, body: { hash, reason: 'still needed' } }]);
+    assert.deepEqual(state.writes, [{ method: 'POST', path: `plans/${run}/reject`, body: { hash, reason: 'still needed', user: fixtures.whoami.user } }]);
   });
 
   await test('plans: who may not approve is told the missing right', async (page) => {

@@ -7,6 +7,7 @@ import { LocationProvider, useLocation } from 'preact-iso';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/lib/api';
+import { SessionContext } from '../src/lib/session';
 import { Content as PlanContent, Decide, EndNote } from '../src/pages/plan';
 import { History, needsApproval, runBars, runText } from '../src/pages/cleaner';
 import { MakePage } from '../src/pages/make';
@@ -224,7 +225,6 @@ describe('run now', () => {
   });
 });
 
-describe('Decide', () => {
 describe('History', () => {
   const of = { name: 'x', action: 'Scan', missing: null, history: [], next: '2026-01-01T00:00:00Z' };
   const lastRun = { name: 'x-1', time: '2026-01-01T00:00:00Z' };
@@ -238,6 +238,7 @@ describe('History', () => {
   });
 });
 
+describe('Decide', () => {
   const plan = {
     run: 'x-1', cleaner: 'x', hash: 'h', action: 'Delete', time: '2026-01-01T00:00:00Z', waits: true, objects: 2, expires: '2026-01-02T00:00:00Z', leftAlone: 0,
     decide: { allowed: true },
@@ -247,14 +248,15 @@ describe('History', () => {
   it('rejects with a reason only, and sends the plan that was seen', async () => {
     const fetched = answers(200, {});
     const decided = vi.fn();
-    await show(<Decide of={plan} decided={decided} />);
+    const session = { user: 'ada', groups: null, cluster: '', mode: 'Token' as const, loggedIn: true, version: '', readOnly: false };
+    await show(<SessionContext.Provider value={session}><Decide of={plan} decided={decided} /></SessionContext.Provider>);
     await press('Reject …');
     await submit();
     expect(fetched).not.toHaveBeenCalled();
     await type('input', 'in use');
     await submit();
     expect(fetched.mock.calls[0]![0]).toBe('/api/v1/plans/x-1/reject');
-    expect(fetched.mock.calls[0]![1]!.body).toBe('{"hash":"h","reason":"in use"}');
+    expect(fetched.mock.calls[0]![1]!.body).toBe('{"hash":"h","reason":"in use","user":"ada"}');
     await vi.waitFor(() => expect(decided).toHaveBeenCalled());
     expect(root.textContent).toBe('You rejected the plan. Nothing is touched.');
     fetched.mockRestore();

@@ -35,12 +35,12 @@ function Actions({ of, reload }: { of: CleanerDetail; reload: () => void }) {
   const [running, setRunning] = useState(false);
   const say = useSay();
   const path = `cleaners/${segment(of.name)}`;
-  const post = (what: string, text: string) => send('POST', `${path}/${what}`).then(() => { say(text); reload(); }, say);
+  const post = (what: string, text: string, body?: unknown) => send('POST', `${path}/${what}`, body).then(() => { say(text); reload(); }, say);
   const acts = of.action !== 'Scan';
   return (
     <>
       <Action label="Run now" class="primary" missing={denied(of.actions.trigger)} onClick={() => setRunning(true)} />
-      {of.activeRun && <Action label="Stop the run" class="danger" missing={denied(of.actions.trigger)} onClick={() => post('cancel', `The run of ${of.name} was asked to stop.`)} />}
+      {of.activeRun && <Action label="Stop the run" class="danger" missing={denied(of.actions.trigger)} onClick={() => post('cancel', `The run of ${of.name} was asked to stop.`, { run: of.activeRun })} />}
       {of.suspended
         ? <Action label="Resume" missing={denied(of.actions.suspend)} onClick={() => post('resume', `${of.name} runs on its schedule again.`)} />
         : <Action label="Suspend" missing={denied(of.actions.suspend)} onClick={() => post('suspend', `${of.name} is suspended.`)} />}

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { query, segment, send } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
+import { useSession } from '../lib/session';
 import { exact, readable } from '../lib/time';
 import type { Outcome, Outcomes, Plan } from '../lib/types';
 import { bytes, count, plural } from '../lib/words';
@@ -35,9 +36,10 @@ export function Decide({ of, decided }: { of: Plan; decided: () => void }) {
   const [asking, setAsking] = useState<'approve' | 'reject'>();
   const [said, setSaid] = useState('');
   const say = useSay();
+  const session = useSession();
   if (said) return <p class="note info" role="status">{said}</p>;
   const decide = (how: 'approve' | 'reject') => async (reason: string) => {
-    await send('POST', `plans/${segment(of.run)}/${how}`, { hash: of.hash, reason });
+    await send('POST', `plans/${segment(of.run)}/${how}`, { hash: of.hash, reason, user: session.user });
     const text = how === 'approve' ? 'You approved the plan. A run carries it out within seconds.' : 'You rejected the plan. Nothing is touched.';
     say(text);
     setSaid(text);
