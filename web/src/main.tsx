@@ -7,7 +7,7 @@ import { applyTheme } from './lib/theme';
 import './style.css';
 
 applyTheme();
-takeKey();
+await takeKey();
 const root = document.getElementById('app')!;
 root.textContent = '';
 render(<App />, root);

@@ -37,12 +37,33 @@ describe('api', () => {
     takeKey();
     expect(withKey('/api/v1/events')).toBe('/api/v1/events');
   });
+  it('keeps its key when the address of another page has one that opens nothing', async () => {
+    localStorage.setItem('kubecleaner-key', 'RIGHT2');
+    for (const [loggedIn, kept] of [[false, 'RIGHT2'], [true, 'OTHER2']] as const) {
+      history.replaceState(null, '', '/#key=OTHER2');
+      const fetched = answer({ loggedIn });
+      await takeKey();
+      expect(fetched.mock.calls[0]![1]).toMatchObject({ headers: { 'X-Kubecleaner-Key': 'OTHER2' } });
+      expect(location.hash).toBe('');
+      expect(localStorage.getItem('kubecleaner-key')).toBe(kept);
+      expect(withKey('/')).toBe(`/?key=${kept}`);
+      fetched.mockRestore();
+    }
+    localStorage.clear();
+    await takeKey();
+  });
   it('says when the person is signed out', async () => {
     const signedOut = vi.fn();
     whenSignedOut(signedOut);
     answer({ error: 'no' }, 401);
     await get('whoami').catch(() => {});
     expect(signedOut).toHaveBeenCalledOnce();
+    signedOut.mockClear();
+    const refused = new Response('{}', { status: 401 });
+    Object.defineProperty(refused, 'url', { value: 'https://cleaner.example.com/api/v1/config' });
+    vi.spyOn(globalThis, 'fetch').mockResolvedValue(refused);
+    await get('config').catch(() => {});
+    expect(signedOut).not.toHaveBeenCalled(); // it would ask for config again, for ever
   });
   it('says in words that there is no server', async () => {
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Failed to fetch'));
@@ -58,12 +79,6 @@ describe('api', () => {
     expect(seen).toEqual(['progress {"text":"ü"}', 'result {}']);
   });
   it('leaves out what has no value', () => expect(query({ a: '', b: 0, c: 'x y', d: undefined, e: false })).toBe('?b=0&c=x+y'));
-    signedOut.mockClear();
-    const refused = new Response('{}', { status: 401 });
-    Object.defineProperty(refused, 'url', { value: 'https://cleaner.example.com/api/v1/config' });
-    vi.spyOn(globalThis, 'fetch').mockResolvedValue(refused);
-    await get('config').catch(() => {});
-    expect(signedOut).not.toHaveBeenCalled(); // it would ask for config again, for ever
 });
 
 describe('words', () => {
