@@ -20,11 +20,10 @@ import (
 
 const (
 	maxBody = 1 << 20
-	// answerIn bounds the work for one request, scanIn that of a scan or a preview, and writeIn how long a client may take
-	// to read the answer, or one event of a stream.
-	answerIn = time.Minute
-	scanIn   = 10 * time.Minute
-	writeIn  = 30 * time.Second
+	// scanIn bounds the work for one request, which may scan a large cluster, and writeIn how long a client may take to
+	// read the answer, or one event of a stream.
+	scanIn  = 10 * time.Minute
+	writeIn = 30 * time.Second
 )
 
 // guarded lets only requests through that the page itself, or a program with the person's token, can have made.
