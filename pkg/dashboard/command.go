@@ -5,6 +5,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/doctor"
@@ -22,6 +24,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/restore"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/why"
+	back "github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 )
 
 // command is a command of kubectl cleaner that is called as the person, with what it prints for programs. So the page
@@ -131,7 +134,7 @@ func (s *Server) doctor(r *http.Request, p *person) (int, any, error) {
 func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
 	c, err := readCleaner(r.Context(), p, r.PathValue("name"))
 	if err != nil {
-		return 0, nil, orNotFound(err)
+		return 0, nil, err
 	}
 	leave, err := s.join(r.Context(), s.samples, p)
 	if err != nil {
@@ -226,5 +229,13 @@ func (s *Server) rollback(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, notFound("no run of Cleaner %s keeps copies", name)
 	}
 	plan, err := s.restoreAudited(r.Context(), p, runs[i].Name, RestoreRequest{})
-	return http.StatusOK, plan, err
+	if err != nil {
+		return 0, nil, err
+	}
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		o.Success = ptr.To(slices.Contains([]string{string(back.Restored), string(back.Already)}, o.Outcome))
+		o.Message = cmp.Or(o.Reason, o.Outcome)
+	}
+	return http.StatusOK, plan, nil
 }

@@ -52,7 +52,8 @@
 //	GET    doctor                                {"checks": [doctor.Line]}, as kubectl cleaner doctor -o json
 //	GET    library, library/{id}                 [LibraryRow], LibraryItem
 //	GET    reports, reports/{name}               [ReportRow], v1alpha1.Report without fullResource
-//	POST   reports/{name}/rollback               -> 200 RestorePlan: restores the last run that kept copies
+//	POST   reports/{name}/rollback               -> 200 RestorePlan: restores the last run that kept copies;
+//	                                             its objects have success and message
 //	GET    events                                text/event-stream, see Change of a stream: StreamEvent
 package dashboard
 

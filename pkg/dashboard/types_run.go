@@ -167,6 +167,9 @@ type RestoredObject struct {
 	Outcome    string   `json:"outcome"`
 	Reason     string   `json:"reason,omitempty"`
 	Notes      []string `json:"notes,omitempty"`
+	// Success and Message are in the answer to a rollback only, where k8s-cleaner has them.
+	Success *bool  `json:"success,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 // CopyCompared says what a restore would make of an object, as YAML without the status.
