@@ -41,7 +41,7 @@ func exemption(r *row, o *object.Parts) string {
 	case r.ofStock:
 		return ""
 	}
-	if why := cmp.Or(kept(o), stock(o), hook(r, o)); why != "" {
+	if why := ofSomebody(r, o); why != "" {
 		return why
 	}
 	if why := readByLabel(o); why != "" && !isReported(o) {
@@ -49,6 +49,17 @@ func exemption(r *row, o *object.Parts) string {
 	}
 	return ""
 }
+
+// protected says why no Cleaner acts on an object of the row, which is found all the same.
+func protected(r *row, o *object.Parts) string {
+	if !r.actionable || !r.ofStock {
+		return "" // either nothing acts on any of them, or such objects are exempt
+	}
+	return ofSomebody(r, o)
+}
+
+// ofSomebody says who wants the object to stay: a person, Kubernetes or its distribution, or what made a hook of it.
+func ofSomebody(r *row, o *object.Parts) string { return cmp.Or(kept(o), stock(o), hook(r, o)) }
 
 // hook says that the object is one. It has a time of its own if somebody gave it one.
 func hook(r *row, o *object.Parts) string {

@@ -252,7 +252,7 @@ func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 	}
 	c.kind, c.uid, c.created = f.kind, types.UID(string(o.UID)), o.Created
 	c.namespace, c.name = unique.Make(o.Namespace).Value(), strings.Clone(o.Name)
-	c.managed = f.managedBy(o)
+	c.managed, c.protected = f.managedBy(o), protected(r, o)
 	if c.found != nil {
 		c.found.Type = r.typ
 	}

@@ -44,6 +44,9 @@ type Finding struct {
 	Searched int
 	// Managed names what manages the object: "Helm release shop/web". Empty when nothing is known to.
 	Managed string
+	// Protected says why no Cleaner acts on the object, although one may act on others with such a finding. Empty when
+	// nothing of the object says so.
+	Protected string
 	// Marks are the time marks of an Expired finding.
 	Marks []mark.Mark
 	// Frees is what its deletion would give back.

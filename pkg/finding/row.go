@@ -76,6 +76,8 @@ type candidate struct {
 	uid             types.UID
 	created         time.Time
 	managed         string
+	// protected says why no Cleaner acts on it.
+	protected string
 	// found is what else is known of it already. Nil when nothing is. When isFound is true, it is the finding, and other
 	// candidates may have the same.
 	found   *Finding
@@ -101,7 +103,7 @@ func (c *candidate) finding() Finding {
 		found = *c.found
 	}
 	found.Kind, found.Namespace, found.Name = *c.kind, c.namespace, c.name
-	found.UID, found.Created, found.Managed = c.uid, c.created, c.managed
+	found.UID, found.Created, found.Managed, found.Protected = c.uid, c.created, c.managed, c.protected
 	return found
 }
 

@@ -73,8 +73,8 @@ func (s Judge) protect(t *task, d *decision) error {
 		if verdict.Reason != "" {
 			return &ruling{result: verdict.Skip, detail: verdict.Reason}
 		}
-		if manager := d.view.findings.Managed(verdict.Candidate); manager != "" {
-			return protected(action, verdict, manager)
+		if why := d.view.findings.Protects(verdict.Candidate); why != "" {
+			return protected(action, verdict, why)
 		}
 		return g.against(verdict)
 	})

@@ -235,10 +235,16 @@ func (f *Findings) Unread(c stage.Candidate) error {
 	return nil
 }
 
-// Managed says what manages a candidate, if its selector leaves such objects alone. Empty when nothing does.
-func (f *Findings) Managed(c stage.Candidate) string {
+// Protects says why a candidate is left alone although it was found: for what it is itself, or for what manages it, if
+// its selector leaves such objects alone. Empty when nothing protects it.
+func (f *Findings) Protects(c stage.Candidate) string {
 	found := f.of(c.Object, c.Selector)
-	if found == nil || found.Managed == "" || f.selectors[c.Selector].Finding.TakesManaged() {
+	switch {
+	case found == nil:
+		return ""
+	case found.Protected != "":
+		return found.Protected
+	case found.Managed == "" || f.selectors[c.Selector].Finding.TakesManaged():
 		return ""
 	}
 	return "it is managed by " + found.Managed + " (finding.includeManaged)"

@@ -29,17 +29,20 @@ func TestFound(t *testing.T) {
 	boom := errors.New("boom")
 	const unread = "nobody knows; not readable: Secret"
 	for name, test := range map[string]struct {
-		found                  *finding.Finding
-		takesManaged           bool
-		judged                 bool
-		unknown, managed, lost string
+		found                    *finding.Finding
+		takesManaged             bool
+		judged                   bool
+		unknown, protected, lost string
 	}{
 		"unused":      {found: &finding.Finding{Reason: "unused"}, judged: true},
 		"not found":   {lost: "before it acted, the run read everything again, and then the object was not Unused any more"},
 		"not so sure": {found: &finding.Finding{Confidence: v1alpha1.ConfidenceWeak}, lost: "before it acted, the run read everything again, and then the object was not Unused any more"},
-		"managed":     {found: &finding.Finding{Managed: "Helm"}, judged: true, managed: "it is managed by Helm (finding.includeManaged)"},
+		"managed":     {found: &finding.Finding{Managed: "Helm"}, judged: true, protected: "it is managed by Helm (finding.includeManaged)"},
 		"managed, and wanted": {
 			found: &finding.Finding{Managed: "Helm"}, takesManaged: true, judged: true,
+		},
+		"protected": {
+			found: &finding.Finding{Protected: "it is a hook", Managed: "Helm"}, takesManaged: true, judged: true, protected: "it is a hook",
 		},
 		"unknown": {
 			found: &finding.Finding{Reason: "nobody knows", Unknown: []finding.Unread{{}, {Kind: secretKind.GroupKind(), Err: boom}}}, judged: true,
@@ -68,8 +71,8 @@ func TestFound(t *testing.T) {
 			if err := f.Unread(candidate); why != test.unknown || is != (why != "") || is != errors.Is(err, boom) {
 				t.Errorf("unknown: %t %q %v, want %q", is, why, err, test.unknown)
 			}
-			if got := f.Managed(candidate); got != test.managed {
-				t.Errorf("managed: %q, want %q", got, test.managed)
+			if got := f.Protects(candidate); got != test.protected {
+				t.Errorf("protected: %q, want %q", got, test.protected)
 			}
 			if got := f.Lost(candidate, nil); got != test.lost {
 				t.Errorf("lost: %q, want %q", got, test.lost)
@@ -78,7 +81,7 @@ func TestFound(t *testing.T) {
 				t.Errorf("lost since the same survey: %q, want %q", got, test.lost)
 			}
 			other := stage.Candidate{Object: candidate.Object} // of a selector that asks for no finding
-			if _, is := f.Unknown(other); f.Judge(0) != nil || is || f.Unread(other) != nil || f.Managed(other)+f.Lost(other, nil) != "" {
+			if _, is := f.Unknown(other); f.Judge(0) != nil || is || f.Unread(other) != nil || f.Protects(other)+f.Lost(other, nil) != "" {
 				t.Error("something is said of an object of another selector")
 			}
 		})
@@ -111,6 +114,29 @@ func TestLostByWhatIsSaid(t *testing.T) {
 		first, now := of(test.selector, v1alpha1.ConfidenceLikely, "nobody names it"), of(test.selector, test.confidence, test.reason)
 		if why := now.Lost(stage.Candidate{Object: object.Object{UID: "a"}}, first); (why != "") != test.lost {
 			t.Errorf("%s: %q", name, why)
+		}
+	}
+}
+
+// TestLostByProtection: what was free when it was decided on may be protected since. What was protected then is not lost.
+func TestLostByProtection(t *testing.T) {
+	t.Parallel()
+	of := func(protected string) *Findings {
+		c := &v1alpha1.Cleaner{}
+		asked := &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnhealthy}
+		c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Kind: "Pod", Finding: asked}}
+		found := &finding.Finding{
+			UID: "a", Type: v1alpha1.FindingUnhealthy, Confidence: v1alpha1.ConfidenceCertain, Protected: protected,
+		}
+		return newFindings(c, slices.Values([]*finding.Finding{found}), nil, time.Unix(0, 0))
+	}
+	const now = "it is a hook"
+	for then, want := range map[string]string{
+		"":               "before it acted, the run read everything again, and then the object was protected: " + now,
+		"it is labelled": "",
+	} {
+		if why := of(now).Lost(stage.Candidate{Object: object.Object{UID: "a"}}, of(then)); why != want {
+			t.Errorf("after %q: %q, want %q", then, why, want)
 		}
 	}
 }

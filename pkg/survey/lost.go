@@ -28,6 +28,8 @@ func (f *Findings) Lost(c stage.Candidate, first *Findings) string {
 			asked,
 			whyUnknown(found),
 		)
+	case first != nil && first.Protects(c) == "" && f.Protects(c) != "":
+		return "before it acted, the run read everything again, and then the object was protected: " + f.Protects(c)
 	case first != nil && f.selectors[c.Selector].JudgesFinding() && !saysSame(found, first.of(c.Object, c.Selector)):
 		return fmt.Sprintf(
 			"before it acted, the run read everything again, and then the object was %s for another reason, or with another confidence",

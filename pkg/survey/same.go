@@ -14,11 +14,11 @@ import (
 
 // likeness is what a finding says that does not say much.
 type likeness struct {
-	kind            object.Kind
-	typ             v1alpha1.FindingType
-	confidence      v1alpha1.FindingConfidence
-	reason, managed string
-	since           time.Time
+	kind                       object.Kind
+	typ                        v1alpha1.FindingType
+	confidence                 v1alpha1.FindingConfidence
+	reason, managed, protected string
+	since                      time.Time
 }
 
 // foundSize is about what is kept of a finding besides its texts, and sameSize of one that says the same as others.
@@ -29,7 +29,7 @@ func (f *Findings) add(all iter.Seq[*finding.Finding]) {
 	same := map[likeness]*finding.Finding{}
 	for one := range all {
 		key := findingKey{one.UID, one.Type}
-		says := likeness{one.Kind, one.Type, one.Confidence, one.Reason, one.Managed, one.Since}
+		says := likeness{one.Kind, one.Type, one.Confidence, one.Reason, one.Managed, one.Protected, one.Since}
 		isPlain := len(one.Unknown)+len(one.Marks) == 0
 		if f.bytes += sameSize; isPlain && same[says] != nil {
 			f.found[key] = same[says]
@@ -37,7 +37,7 @@ func (f *Findings) add(all iter.Seq[*finding.Finding]) {
 		}
 		copied := finding.Finding{
 			Kind: one.Kind, Type: one.Type, Confidence: one.Confidence, Reason: one.Reason, Managed: one.Managed,
-			Since: one.Since, Unknown: one.Unknown, Marks: one.Marks,
+			Protected: one.Protected, Since: one.Since, Unknown: one.Unknown, Marks: one.Marks,
 		}
 		f.found[key] = &copied
 		if f.bytes += foundSize + len(one.Reason); isPlain {

@@ -79,7 +79,7 @@ func (j *job) sum(ctx context.Context, findings []search.Finding) (frees search.
 		if !findings[i].Actionable {
 			continue
 		}
-		findings[i].Protected = cmp.Or(j.protected.objects[f.UID], annotated[f.Namespace])
+		findings[i].Protected = cmp.Or(j.protected.objects[f.UID], annotated[f.Namespace], f.Protected)
 		if counted[f.UID] {
 			continue
 		}

@@ -122,7 +122,7 @@ func NewFinding(f *finding.Finding) Finding {
 		Type: f.Type, APIVersion: f.Kind.APIVersion(), Kind: f.Kind.Kind, Namespace: f.Namespace, Name: f.Name, UID: f.UID,
 		Created: TimeOf(f.Created), Since: TimeOf(f.Since), Confidence: f.Confidence, Reason: f.Reason, ManagedBy: f.Managed,
 		Actionable: finding.Actionable(f.Kind.GroupKind(), f.Type) && len(f.Unknown) == 0, Unknown: len(f.Unknown) > 0,
-		Searched: f.Searched, Of: f,
+		Protected: f.Protected, Searched: f.Searched, Of: f,
 	}
 	for _, u := range f.Users {
 		s.Users = append(s.Users, User{u.Kind, u.Group, u.Namespace, u.Name.Name, u.Path})

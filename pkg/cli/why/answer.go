@@ -4,6 +4,7 @@
 package why
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -125,6 +126,9 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 func (j *job) addFound(ctx context.Context, r *Result, used bool) {
 	r.Created = search.TimeOf(j.found.Created)
 	r.Protected = j.protectedBy(ctx)
+	for i := range r.Findings {
+		r.Protected = cmp.Or(r.Protected, r.Findings[i].Protected)
+	}
 	if owner, owned := graph.Controller(j.found.Parts()); owned {
 		global := func(k object.Kind) bool { return k.GroupKind() == owner.GroupKind && !k.Namespaced }
 		if slices.ContainsFunc(j.Catalog.Kinds, global) {
