@@ -23,6 +23,7 @@ import (
 var named = []string{
 	"ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "-StorageClass.storage.k8s.io", "-PriorityClass.scheduling.k8s.io",
 	"-RuntimeClass.node.k8s.io", "-IngressClass.networking.k8s.io", "-VolumeSnapshotClass.snapshot.storage.k8s.io",
+	"Service", "Role.rbac.authorization.k8s.io", "-ClusterRole.rbac.authorization.k8s.io",
 }
 
 // use is an object that names others by one path of the table.
@@ -36,12 +37,17 @@ type use struct {
 func TestGeneratedClusters(t *testing.T) {
 	t.Parallel()
 	table, uses, kinds := tableOf(t), usesOfTable(t), everyKind(t)
-	if len(uses) < 500 {
+	if len(uses) < 3000 {
 		t.Fatalf("the table has %d paths to what can be unused", len(uses))
 	}
 	var wanted []finding.Want
 	for _, kind := range named {
-		wanted = append(wanted, finding.Want{Kind: gk(strings.TrimPrefix(kind, "-")), Type: v1alpha1.FindingUnused})
+		to := gk(strings.TrimPrefix(kind, "-"))
+		isOf := func(name graph.Name) bool { return name.GroupKind == to }
+		if !slices.ContainsFunc(uses, func(u use) bool { return slices.ContainsFunc(u.names, isOf) }) {
+			t.Errorf("no path of the table leads to a %s", to)
+		}
+		wanted = append(wanted, finding.Want{Kind: to, Type: v1alpha1.FindingUnused})
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.SliceOfNDistinct(rapid.IntRange(0, len(uses)-1), 1, 20, rapid.ID[int]).Draw(t, "uses")
@@ -124,28 +130,13 @@ func usesOfTable(t testing.TB) (uses []use) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inPods, kinds, without := []graph.Reference{}, everyKind(t), []string{}
+	kinds, without := everyKind(t), []string{}
 	for _, s := range sources {
-		if s.Kind == "PodSpec" {
-			inPods = append(inPods, s.References...)
-		}
-	}
-	for _, s := range sources {
-		references := slices.Clone(s.References)
-		for _, path := range append(slices.Clone(s.PodSpecs), s.PodTemplates...) {
-			if slices.Contains(s.PodTemplates, path) {
-				path += ".spec"
-			}
-			for _, r := range inPods {
-				r.Path = strings.TrimPrefix(path+"."+r.Path, ".")
-				references = append(references, r)
-			}
-		}
 		i := slices.IndexFunc(kinds, func(k object.Kind) bool { return k.GroupKind() == gk(s.Kind) })
 		if i < 0 { // a part of others
 			continue
 		}
-		for _, r := range references {
+		for _, r := range referencesOf(s, sources) {
 			name := fmt.Sprintf("name-%d", len(uses))
 			if u := (use{source: objectWith(t, kinds[i], r, name), path: r.Path}); u.findNames(tableOf(t)) {
 				uses = append(uses, u)
@@ -160,6 +151,45 @@ func usesOfTable(t testing.TB) (uses []use) {
 		t.Fatalf("these references name nothing:\n%s", strings.Join(without, "\n"))
 	}
 	return uses
+}
+
+// referencesOf are the references of a kind, with those of its templates of Pods and claims, one for each kind that a
+// field can say, and one that is guessed below each path of which that is said.
+func referencesOf(s graph.Source, all []graph.Source) (references []graph.Reference) {
+	below := func(path, part string) {
+		for _, p := range all {
+			for _, r := range p.References {
+				if p.Kind == part {
+					r.Path = strings.TrimPrefix(path+"."+r.Path, ".")
+					references = append(references, r)
+				}
+			}
+		}
+	}
+	for _, r := range s.References {
+		for _, kind := range r.Kinds {
+			one := r
+			one.Kinds = []string{kind}
+			references = append(references, one)
+		}
+		if len(r.Kinds) == 0 {
+			references = append(references, r)
+		}
+	}
+	for _, path := range s.PodSpecs {
+		below(path, "PodSpec")
+	}
+	for _, path := range s.PodTemplates {
+		below(path+".spec", "PodSpec")
+	}
+	for _, path := range s.ClaimSpecs {
+		below(path, "PersistentVolumeClaimSpec")
+	}
+	for _, path := range s.Guess {
+		guessed := strings.TrimPrefix(strings.TrimPrefix(path, ".")+".secretName", ".")
+		references = append(references, graph.Reference{Path: guessed, To: "Secret", NamespaceField: "namespace", Strength: graph.Learned})
+	}
+	return references
 }
 
 // isCertain reports whether a reference names one object, of a kind that can be unused.
@@ -194,7 +224,11 @@ func objectWith(t testing.TB, kind object.Kind, r graph.Reference, name string) 
 		metadata["namespace"] = "shop"
 	}
 	root := map[string]any{"metadata": metadata}
-	holder := put(root, r.Path, name)
+	text := name
+	if r.Format == "host" {
+		text += ".shop.svc"
+	}
+	holder := put(root, r.Path, text)
 	to := r.To
 	if len(r.Kinds) > 0 {
 		to = r.Kinds[0]
@@ -255,7 +289,8 @@ func put(root map[string]any, path string, value any) map[string]any {
 // target is an object that a reference names.
 func target(t *rapid.T, name graph.Name, kinds []object.Kind) object.Object {
 	i := slices.IndexFunc(kinds, func(k object.Kind) bool { return k.GroupKind() == name.GroupKind })
-	raw := fmt.Sprintf(`{"metadata":{"name":%q,"namespace":%q,"uid":"%s","resourceVersion":"1"}}`, name.Name, name.Namespace, name)
+	const selector = `"spec":{"selector":{"app":"gone"}}` // for Services: one without is never unused
+	raw := fmt.Sprintf(`{"metadata":{"name":%q,"namespace":%q,"uid":"%s","resourceVersion":"1"},%s}`, name.Name, name.Namespace, name, selector)
 	o, err := object.New(kinds[i], []byte(raw))
 	if err != nil {
 		t.Fatal(err)
