@@ -5,11 +5,27 @@ package finding_test
 
 import "time"
 
+// unusedByPods is a claim of which the API server says that no Pod uses it.
+func unusedByPods(name string) string {
+	return of("v1 PersistentVolumeClaim shop/"+name, "",
+		"status: {conditions: [{type: Unused, status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z'}]}")
+}
+
 var storageScenarios = map[string]scenario{
 	"claims": {
 		cluster: cluster(of("v1 PersistentVolumeClaim shop/used", ""), of("v1 PersistentVolumeClaim shop/left", ""), of("v1 PersistentVolumeClaim shop/asleep", ""),
 			of("v1 PersistentVolumeClaim shop/nightly", ""), of("v1 PersistentVolumeClaim shop/db-tmp", ""),
 			of("v1 Pod shop/db", "", "spec: {containers: [], volumes: [{name: a, persistentVolumeClaim: {claimName: used}}, {name: tmp, ephemeral: {volumeClaimTemplate: {spec: {}}}}]}"),
+			of("apps/v1 Deployment shop/night", "", "spec: {replicas: 0, template: {spec: {containers: [], volumes: [{name: a, persistentVolumeClaim: {claimName: asleep}}]}}}"),
+			of("batch/v1 CronJob shop/nightly", "", "spec: {jobTemplate: {spec: {template: {spec: {containers: [], volumes: [{name: a, persistentVolumeClaim: {claimName: nightly}}]}}}}}")),
+		want: `
+PersistentVolumeClaim shop/asleep Cascading
+PersistentVolumeClaim shop/left Unused
+Deployment shop/night Idle`,
+	},
+	// The API server counts Pods only (KEP-5541).
+	"claims whose condition says that no Pod uses them, and that templates name": {
+		cluster: cluster(unusedByPods("asleep"), unusedByPods("nightly"), unusedByPods("left"),
 			of("apps/v1 Deployment shop/night", "", "spec: {replicas: 0, template: {spec: {containers: [], volumes: [{name: a, persistentVolumeClaim: {claimName: asleep}}]}}}"),
 			of("batch/v1 CronJob shop/nightly", "", "spec: {jobTemplate: {spec: {template: {spec: {containers: [], volumes: [{name: a, persistentVolumeClaim: {claimName: nightly}}]}}}}}")),
 		want: `
