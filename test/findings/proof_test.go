@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
 )
 
 var update = flag.Bool("update", false, "write docs/reference/findings-proof.md anew")
@@ -22,6 +24,7 @@ func testProof(t *testing.T, expected map[string]expectation, scores map[string]
 	if scores == nil {
 		t.Skip("nothing was measured")
 	}
+	testEachRow(t, expected, scores)
 	text := proof(expected, scores)
 	if *update {
 		if err := os.WriteFile(proofFile, []byte(text), 0o600); err != nil {
@@ -37,11 +40,38 @@ func testProof(t *testing.T, expected map[string]expectation, scores map[string]
 	}
 }
 
-// proof is the page that publishes the scores.
-func proof(expected map[string]expectation, scores map[string]*score) string {
-	scenarios, used := map[*scenario]bool{}, 0
+// fewest is how few scenarios would be too few.
+const fewest = 120
+
+// testEachRow wants something found for each kind and type of which the docs say that it is found.
+func testEachRow(t *testing.T, expected map[string]expectation, scores map[string]*score) {
+	t.Helper()
+	if n := len(scenariosOf(expected)); n < fewest {
+		t.Errorf("there are %d scenarios, want at least %d", n, fewest)
+	}
+	for _, row := range finding.Rows() {
+		isOfRow := func(key string) bool {
+			kind, typ, _ := strings.Cut(key, " ")
+			return typ == string(row.Type) && (kind == row.Kind.Kind || row.Kind.Kind == "*") && scores[key].right > 0
+		}
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(scores)), isOfRow) {
+			t.Errorf("no scenario has a %s that is %s", row.Kind.Kind, row.Type)
+		}
+	}
+}
+
+func scenariosOf(expected map[string]expectation) map[*scenario]bool {
+	scenarios := map[*scenario]bool{}
 	for _, e := range expected {
 		scenarios[e.scenario] = true
+	}
+	return scenarios
+}
+
+// proof is the page that publishes the scores.
+func proof(expected map[string]expectation, scores map[string]*score) string {
+	scenarios, used := scenariosOf(expected), 0
+	for _, e := range expected {
 		if len(e.types) == 0 {
 			used++
 		}
