@@ -78,6 +78,7 @@ func TestLongSearchesShowProgress(t *testing.T) {
 			if strings.HasSuffix(r.URL.Path, "/pods") {
 				select { // the API server is slow
 				case <-errOut.shown:
+				case <-time.After(time.Minute): // nothing is shown
 				case <-r.Context().Done():
 				}
 			}
