@@ -45,6 +45,7 @@ type helm interface {
 type release struct {
 	manifest, notes string
 	hooks           []string // each with its events
+	tests           string   // the manifests of the hooks
 }
 
 var versions = map[string]helm{"helm 3": helm3{}, "helm 4": helm4{}}
@@ -84,6 +85,7 @@ func (helm3) render(name, path string, values map[string]any) (release, error) {
 	out := release{manifest: r.Manifest, notes: r.Info.Notes}
 	for _, hook := range r.Hooks {
 		out.hooks = append(out.hooks, fmt.Sprint(hook.Name, hook.Events))
+		out.tests += "\n---\n" + hook.Manifest
 	}
 	return out, nil
 }
@@ -153,6 +155,7 @@ func (helm4) render(name, path string, values map[string]any) (release, error) {
 	out := release{manifest: r.Manifest, notes: r.Info.Notes}
 	for _, hook := range r.Hooks {
 		out.hooks = append(out.hooks, fmt.Sprint(hook.Name, hook.Events))
+		out.tests += "\n---\n" + hook.Manifest
 	}
 	return out, nil
 }

@@ -40,7 +40,8 @@ func operatorNamespace(t *testing.T) client.Client {
 	return admin
 }
 
-// TestAccepted: the API server accepts every object, with no field that it does not know, and the restricted namespace accepts the Pods.
+// TestAccepted: the API server accepts every object, with no field that it does not know, and the restricted namespace accepts the Pods,
+// also that of helm test.
 func TestAccepted(t *testing.T) {
 	admin := operatorNamespace(t)
 	strict := client.WithFieldValidation(admin, metav1.FieldValidationStrict)
@@ -48,7 +49,7 @@ func TestAccepted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, err := helm3{}.render("kubecleaner", chartDir, v)
 			must(t, err)
-			for name, o := range objects(t, r.manifest) {
+			for name, o := range objects(t, r.manifest+r.tests) {
 				if o.GroupVersionKind().Group == "monitoring.coreos.com" {
 					continue // this control plane does not have the Prometheus operator's kinds
 				}
