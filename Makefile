@@ -1,7 +1,7 @@
 # What a fresh machine needs: Go, make, a C compiler, git, bash and coreutils. Everything else is built from Go modules,
 # at the versions pinned here, into bin/ or the user's cache.
 
-IMG ?= kubecleaner/manager:dev
+IMG ?= ghcr.io/kubecleaner/manager:dev
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ARCH ?= $(shell go env GOARCH)
 # With npm, an image gets the page. Set it to nothing to build one without.

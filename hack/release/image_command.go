@@ -60,7 +60,7 @@ func parseImageFlags(args []string) (imageOptions, error) {
 	var o imageOptions
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	flags.StringVar(&o.root, "root", "../..", "the directory of the Dockerfile")
-	flags.StringVar(&o.ref, "ref", "kubecleaner/manager:dev", "the name and tag of the image")
+	flags.StringVar(&o.ref, "ref", "ghcr.io/kubecleaner/manager:dev", "the name and tag of the image")
 	flags.StringVar(&o.version, "version", "dev", "the version that the programs print")
 	flags.StringVar(&o.layout, "layout", "", "the directory to write an OCI layout of all platforms to")
 	flags.StringVar(
