@@ -156,6 +156,19 @@ func hasField(t *testing.T, o *unstructured.Unstructured, path, want string) {
 	}
 }
 
+// TestCopiesPath: the volume is where the flag says, so that Cleaners with a storeResourcePath of k8s-cleaner run unchanged.
+func TestCopiesPath(t *testing.T) {
+	for text, want := range map[string]string{`{copies: {existingClaim: a}}`: "/copies", `{copies: {existingClaim: a, path: /pvc/cleaner}}`: "/pvc/cleaner"} {
+		eachHelm(t, func(t *testing.T, h helm) {
+			r, err := h.render("kubecleaner", chartDir, values(t, text))
+			must(t, err)
+			deployment := objects(t, r.manifest)["Deployment projectsveltos/"+managers]
+			hasField(t, deployment, "spec template spec containers 0 args 2", "--copies-path="+want)
+			hasField(t, deployment, "spec template spec containers 0 volumeMounts 1", "{name: copies, mountPath: "+want+"}")
+		})
+	}
+}
+
 // TestDefinitions: the chart brings the CustomResourceDefinitions, and keeps them on uninstall, only if the values say so.
 func TestDefinitions(t *testing.T) {
 	for text, want := range map[string]struct{ all, kept int }{

@@ -33,6 +33,12 @@
 {{- if and .Values.metrics.podMonitor.enabled (not .Values.metrics.podMonitor.tokenSecret.name) }}
 {{- fail "metrics.podMonitor.tokenSecret.name is empty: name a Secret with a token that may read the metrics, or use metrics.serviceMonitor" }}
 {{- end }}
+{{- if and (ne .Values.copies.path "/copies") (not .Values.copies.existingClaim) }}
+{{- fail "copies.path has no effect without copies.existingClaim: name there the PersistentVolumeClaim for copies" }}
+{{- end }}
+{{- if regexMatch "^/(diagnostics-cert|manager|script-runner|dev|proc|sys)(/|$)" .Values.copies.path }}
+{{- fail (printf "copies.path is %s, where the container has something else: choose another directory" .Values.copies.path) }}
+{{- end }}
 {{- with .Values.dashboard }}
 {{- if and .enabled .insecureBehindProxy .networkPolicy.enabled (not .networkPolicy.from) }}
 {{- fail "dashboard.insecureBehindProxy serves tokens without TLS: list the Pods of the proxy in dashboard.networkPolicy.from, so that nobody else reaches the dashboard" }}

@@ -164,7 +164,7 @@ func (j *job) differences(d *manifest.Document, c *v1alpha1.Cleaner) {
 	}
 	if spec.StoreResourcePath != "" {
 		j.differs(d, "spec.storeResourcePath", "must be the directory of the operator's flag --copies-path, or be below it",
-			"give the operator --copies-path "+spec.StoreResourcePath)
+			"give the operator --copies-path "+spec.StoreResourcePath+" (Helm: copies.existingClaim and copies.path)")
 	}
 	for _, part := range []string{"ownerReferences", "finalizers"} {
 		if strings.Contains(spec.Transform, part) {
