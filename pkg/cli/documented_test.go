@@ -37,6 +37,18 @@ func documentedCommands(page string) (calls [][]string) {
 	return calls
 }
 
+// commandsOf returns the arguments of each call of kubectl cleaner in a document. In a text without Markdown, such as the notes of the chart,
+// a command is a line.
+func commandsOf(name, text string) (calls [][]string) {
+	if filepath.Ext(name) != ".txt" {
+		return documentedCommands(text)
+	}
+	for line := range strings.Lines(text) {
+		calls = append(calls, callsOf(line)...)
+	}
+	return calls
+}
+
 // callsOf returns the arguments of each call of kubectl cleaner in a script.
 func callsOf(script string) (calls [][]string) {
 	var words []string
@@ -102,7 +114,11 @@ func TestDocumentedCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range documentedCommands(string(text)) {
+		calls := commandsOf(name, string(text))
+		if filepath.Base(name) == "NOTES.txt" && len(calls) < 2 {
+			t.Errorf("only %d commands were found in %s", len(calls), name)
+		}
+		for _, args := range calls {
 			checked++
 			if err := refusal(args); err != nil {
 				t.Errorf("%s shows kubectl cleaner %s: %v", name, strings.Join(args, " "), err)
