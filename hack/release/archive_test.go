@@ -5,10 +5,12 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,5 +69,51 @@ func TestPackTarGz(t *testing.T) {
 	header, err := tar.NewReader(bytes.NewReader(gunzip(t, data))).Next()
 	if err != nil || header.ModTime.Unix() != 1700000000 || header.Uid != 0 || header.Uname != "" {
 		t.Errorf("%v: the header is %+v", err, header)
+	}
+}
+
+// The archive for Windows is a zip, from which krew and users take the program by its name.
+func TestPackPluginForWindows(t *testing.T) {
+	t.Parallel()
+	own := program{"kubectl-cleaner.exe", []byte("program"), testPrograms()[0].info}
+	shared := []entry{{"LICENSE", 0o644, []byte("licence")}, {"completions/kubectl-cleaner.ps1", 0o644, []byte("script")}}
+	p, err := packPlugin(target{"windows", "amd64"}, "v0.1.0", testSource, own, shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.file != "kubectl-cleaner_v0.1.0_windows_amd64.zip" || p.sbomFile() != "kubectl-cleaner_v0.1.0_windows_amd64.spdx.json" {
+		t.Errorf("the files are %s and %s", p.file, p.sbomFile())
+	}
+	archive, err := zip.NewReader(bytes.NewReader(p.data), int64(len(p.data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []entry
+	for _, f := range archive.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, entry{name: f.Name, data: readAll(t, r)})
+		if !f.Modified.Equal(testSource.created) {
+			t.Errorf("%s is of %s, want the time of the commit", f.Name, f.Modified)
+		}
+	}
+	want := []entry{
+		{name: "kubectl-cleaner.exe", data: []byte("program")},
+		{name: "LICENSE", data: []byte("licence")},
+		{name: "completions/kubectl-cleaner.ps1", data: []byte("script")},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(entry{})); diff != "" {
+		t.Errorf("the archive (-want +got):\n%s", diff)
+	}
+	manifest, err := krewManifest("v0.1.0", []plugin{p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"bin: kubectl-cleaner.exe\n", "/v0.1.0/" + p.file + "\n", "os: windows\n", "sha256: " + sum(p.data) + "\n"} {
+		if !strings.Contains(string(manifest), part) {
+			t.Errorf("krew's manifest lacks %q:\n%s", part, manifest)
+		}
 	}
 }

@@ -55,7 +55,7 @@ func check(t *testing.T, schema *jsonschema.Schema, text string) error {
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	compiled := schemas(t)
-	for _, name := range []string{"cleaner", "cleanerrun", "report"} {
+	for _, name := range []string{"cleaner", "cleanerapproval", "cleanerrun", "report"} {
 		if compiled["apps.projectsveltos.io/"+name+"_v1alpha1.json"] == nil {
 			t.Errorf("there is no schema of %s among %d", name, len(compiled))
 		}

@@ -15,11 +15,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/registry"
+	spdxjson "github.com/spdx/tools-golang/json"
+	"github.com/spdx/tools-golang/spdxlib"
 	"sigs.k8s.io/yaml"
 )
 
@@ -63,6 +66,7 @@ func TestRelease(t *testing.T) {
 		t.Errorf("%v: the release has a chart: %t", err, made.chart != nil)
 	}
 	checkChecksums(t, r.out)
+	checkFiles(t, r)
 	archive := "kubectl-cleaner_v0.1.0_" + r.plugins[0].suffix() + ".tar.gz"
 	checkPlugin(t, filepath.Join(r.out, archive))
 	checkKrew(t, r, archive)
@@ -111,8 +115,79 @@ func checkChecksums(t *testing.T, dir string) {
 			actual[e.Name()] = sum(readFile(t, dir, e.Name()))
 		}
 	}
-	if diff := cmp.Diff(actual, listed); diff != "" || len(actual) < 9 {
-		t.Errorf("%d files (-there +listed):\n%s", len(actual), diff)
+	if diff := cmp.Diff(actual, listed); diff != "" {
+		t.Errorf("checksums.txt (-there +listed):\n%s", diff)
+	}
+}
+
+// checkFiles compares the files of a release for one platform with their list, and opens those that no other check opens.
+func checkFiles(t *testing.T, r release) {
+	t.Helper()
+	image, plugin := "kubecleaner-manager_v0.1.0_"+r.images[0].suffix()+".spdx.json", "kubectl-cleaner_v0.1.0_"+r.plugins[0].suffix()
+	want := []string{
+		"checksums.txt", "crd-schemas.tar.gz", "crds.yaml", "dashboard.yaml", "install.yaml", "krew-cleaner.yaml", "kubecleaner-0.1.0.tgz",
+		image, "kubecleaner-manager_v0.1.0_oci.tar", plugin + ".spdx.json", plugin + ".tar.gz", "notes.md",
+	}
+	entries, err := os.ReadDir(r.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the files of the release (-want +got):\n%s", diff)
+	}
+	checkPrograms(t, readFile(t, r.out, image), "manager", "script-runner")
+	checkPrograms(t, readFile(t, r.out, plugin+".spdx.json"), "kubectl-cleaner")
+	group := "apps.projectsveltos.io/"
+	wantEntries(t, untar(t, gunzip(t, readFile(t, r.out, "crd-schemas.tar.gz"))), group+"cleaner_v1alpha1.json",
+		group+"cleanerapproval_v1alpha1.json", group+"cleanerrun_v1alpha1.json", group+"report_v1alpha1.json")
+	layout := map[string]bool{}
+	for _, e := range untar(t, readFile(t, r.out, "kubecleaner-manager_v0.1.0_oci.tar")) {
+		layout[e.name] = true
+	}
+	if !layout["oci-layout"] || !layout["index.json"] {
+		t.Errorf("the archive of the image is no OCI layout: %v", layout)
+	}
+}
+
+// wantEntries compares the names in an archive.
+func wantEntries(t *testing.T, entries []entry, want ...string) {
+	t.Helper()
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.name)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the archive (-want +got):\n%s", diff)
+	}
+}
+
+// checkPrograms reads an SBOM as a scanner does. It has these programs, Go's own library, and modules.
+func checkPrograms(t *testing.T, text []byte, programs ...string) {
+	t.Helper()
+	doc, err := spdxjson.Read(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := spdxlib.ValidateDocument(doc); err != nil {
+		t.Error(err)
+	}
+	versions := map[string]string{}
+	for _, p := range doc.Packages {
+		versions[p.PackageName] = p.PackageVersion
+	}
+	for _, name := range programs {
+		if versions[name] != "v0.1.0" {
+			t.Errorf("the SBOM has %s %q", name, versions[name])
+		}
+	}
+	if want := strings.TrimPrefix(runtime.Version(), "go"); versions["stdlib"] != want || versions["k8s.io/client-go"] == "" || len(versions) < 10 {
+		t.Errorf("the SBOM has %d packages, and stdlib %q, want %q", len(versions), versions["stdlib"], want)
 	}
 }
 
