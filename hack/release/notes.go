@@ -6,39 +6,47 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// notes are the release notes: what CHANGELOG.md says to users, and the subjects of the commits.
+// maxNotes is how long release notes may be: below GitHub's 125,000 characters, beyond which it refuses the release.
+const maxNotes = 120_000
+
+// errNoSection says that CHANGELOG.md does not have a text about a version.
+var errNoSection = errors.New("say there what changes for users")
+
+// notes are the release notes: what CHANGELOG.md says to users, and the subjects of the commits since the version
+// before. Without a text in CHANGELOG.md, the error is errNoSection, and the notes have only the commits.
 func notes(ctx context.Context, root, version string) ([]byte, error) {
 	changelog, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	if err != nil {
 		return nil, err
 	}
-	section, err := changelogSection(string(changelog), version)
-	if err != nil {
-		return nil, err
-	}
+	section, missing := changelogSection(string(changelog), version)
+	text := fmt.Sprintf("# %s\n\n%s\n", version, section)
 	previous, err := previousTag(ctx, root, version)
 	if err != nil {
 		return nil, err
 	}
-	commits, since := "HEAD", ""
-	if previous != "" {
-		commits, since = previous+"..HEAD", " since "+previous
+	if previous != "" { // else they would list every commit that there is
+		subjects, err := git(ctx, root, "log", "--no-merges", "--format=%s", previous+"..HEAD")
+		if err != nil {
+			return nil, err
+		}
+		text += fmt.Sprintf("\n## All changes since %s\n%s", previous, groupByArea(lines(subjects)))
 	}
-	subjects, err := git(ctx, root, "log", "--no-merges", "--format=%s", commits)
-	if err != nil {
-		return nil, err
+	if n := utf8.RuneCountInString(text); n > maxNotes {
+		return nil, fmt.Errorf("the release notes have %d characters, and GitHub takes at most 125000: "+
+			"shorten the section of CHANGELOG.md, or release more often", n)
 	}
-	return []byte(
-		fmt.Sprintf("# %s\n\n%s\n\n## All changes%s\n%s", version, section, since, groupByArea(lines(subjects))),
-	), nil
+	return []byte(text), missing
 }
 
 // changelogSection is what CHANGELOG.md says about a version or, before the version has a section, what it says is
@@ -58,9 +66,10 @@ func changelogSection(changelog, version string) (string, error) {
 		return text, nil
 	}
 	return "", fmt.Errorf(
-		"CHANGELOG.md has nothing in a section %q or %q: say there what changes for users",
+		"CHANGELOG.md has nothing in a section %q or %q: %w",
 		version,
 		"Unreleased",
+		errNoSection,
 	)
 }
 

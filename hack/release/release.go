@@ -126,14 +126,23 @@ func (r release) write(ctx context.Context) (published, error) {
 	if err != nil {
 		return published{}, err
 	}
-	text, err := notes(ctx, r.root, r.version)
-	if err != nil {
-		return published{}, err
-	}
-	if err := files.write("notes.md", text); err != nil {
+	if err := r.writeNotes(ctx, files); err != nil {
 		return published{}, err
 	}
 	return made, files.writeChecksums()
+}
+
+// writeNotes lets a dry run be without a text in CHANGELOG.md, which has none right after a release.
+func (r release) writeNotes(ctx context.Context, files *files) error {
+	text, err := notes(ctx, r.root, r.version)
+	if errors.Is(err, errNoSection) && r.dry {
+		fmt.Fprintln(os.Stderr, "warning:", err)
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return files.write("notes.md", text)
 }
 
 func (r release) writeImage(ctx context.Context, files *files) (images, error) {

@@ -302,3 +302,19 @@ func TestReleaseNeedsThePage(t *testing.T) {
 		t.Errorf("with the page: %v", err)
 	}
 }
+
+// TestNotesOfADryRun: right after a release, CHANGELOG.md has no text yet, and the nightly release is built all the same.
+func TestNotesOfADryRun(t *testing.T) {
+	dir := repository(t, commit("run: the first"))
+	if err := os.WriteFile(filepath.Join(dir, "CHANGELOG.md"), []byte("# Changelog\n\n## Unreleased\n\n## v0.1.0\n\nOld.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := release{root: dir, version: "v0.0.0-nightly", dry: true}
+	if err := r.writeNotes(t.Context(), &files{dir: t.TempDir()}); err != nil {
+		t.Error(err)
+	}
+	r.dry = false
+	if err := r.writeNotes(t.Context(), &files{dir: t.TempDir()}); !errors.Is(err, errNoSection) {
+		t.Errorf("a release without a text: %v", err)
+	}
+}

@@ -102,7 +102,8 @@ func checkVersion(version string) error {
 	return nil
 }
 
-// previousTag is the newest released version before HEAD, or empty before the first one.
+// previousTag is the newest released version before HEAD, or empty before the first one. A version that is no
+// pre-release comes after the last one that was none: its notes list what changed for those who skip pre-releases.
 func previousTag(ctx context.Context, root, version string) (string, error) {
 	tags, err := git(ctx, root, "tag", "--merged", "HEAD")
 	if err != nil {
@@ -110,8 +111,11 @@ func previousTag(ctx context.Context, root, version string) (string, error) {
 	}
 	previous := ""
 	for _, tag := range lines(tags) {
-		if checkVersion(tag) == nil && semver.Compare(tag, version) < 0 &&
-			(previous == "" || semver.Compare(tag, previous) > 0) {
+		skipped := semver.Prerelease(tag) != "" && semver.Prerelease(version) == ""
+		if checkVersion(tag) != nil || skipped || semver.Compare(tag, version) >= 0 {
+			continue
+		}
+		if previous == "" || semver.Compare(tag, previous) > 0 {
 			previous = tag
 		}
 	}

@@ -84,6 +84,35 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// The first release has no list of commits, and no release has notes that GitHub refuses.
+func TestLengthOfNotes(t *testing.T) {
+	dir := repository(t, commit("run: the first"))
+	write := func(text string) {
+		if err := os.WriteFile(filepath.Join(dir, "CHANGELOG.md"), []byte("# Changelog\n\n## Unreleased\n\n"+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("New.\n")
+	if got, err := notes(t.Context(), dir, "v0.1.0"); err != nil || string(got) != "# v0.1.0\n\nNew.\n" {
+		t.Errorf("%v: the first notes are %q", err, got)
+	}
+	write(strings.Repeat("a", maxNotes))
+	if _, err := notes(t.Context(), dir, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "GitHub takes at most 125000") {
+		t.Errorf("long notes: %v", err)
+	}
+}
+
+// The notes of a version say what changed since the version that users have, and those of a pre-release what changed since the last one.
+func TestPreviousTag(t *testing.T) {
+	dir := repository(t, commit("one"), []string{"tag", "v0.1.0"}, commit("two"), []string{"tag", "v0.2.0-rc.1"}, commit("three"),
+		[]string{"tag", "v0.2.0-rc.2"})
+	for version, want := range map[string]string{"v0.1.0": "", "v0.2.0-rc.2": "v0.2.0-rc.1", "v0.2.0-rc.3": "v0.2.0-rc.2", "v0.2.0": "v0.1.0", "v0.2.1-rc.1": "v0.2.0-rc.2"} {
+		if got, err := previousTag(t.Context(), dir, version); err != nil || got != want {
+			t.Errorf("%v: before %s comes %q, want %q", err, version, got, want)
+		}
+	}
+}
+
 func TestChangelogSection(t *testing.T) {
 	t.Parallel()
 	const text = "# Changelog\n\n## Unreleased\n\nNew.\n\n### Fixed\n\nAll.\n\n## v0.1.0\n\nOld.\n"
