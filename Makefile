@@ -194,7 +194,7 @@ reproducible: ## Build the image of HEAD twice, in two directories and without a
 	hack/release/reproduce.sh
 
 .PHONY: release
-release: release_all = $(go) -C hack/release run . all -version '$(VERSION)' -kubectl '$(KUBECTL)' $(if $(DRY),-dry) $(if $(REGISTRY),-image '$(REGISTRY)/manager' -charts '$(REGISTRY)/charts')
+release: release_all = $(go) -C hack/release run . all -version '$(VERSION)' -kubectl '$(KUBECTL)' $(if $(DRY),-dry) $(if $(REGISTRY),-image '$(REGISTRY)/manager' -charts '$(REGISTRY)/charts',-public)
 release: ## Write all files of the release VERSION to bin/release, with the page in image and plugin; without DRY=1, also push the image and the chart.
 	@$(release_all) -check
 	$(MAKE) web

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
@@ -80,4 +81,21 @@ func newTag(
 		)
 	}
 	return tag, nil
+}
+
+// checkPublic fails if a tag cannot be pulled without a login. A registry may make new packages private.
+func checkPublic(ctx context.Context, ref string) error {
+	tag, err := name.NewTag(ref)
+	if err != nil {
+		return fmt.Errorf("the reference %q: %w", ref, err)
+	}
+	if _, err := remote.Head(tag, remote.WithContext(ctx), remote.WithAuth(authn.Anonymous)); err != nil {
+		return fmt.Errorf(
+			"%s is pushed, but nobody can pull it without a login: "+
+				"make its package public in the registry, and repeat the release: %w",
+			tag,
+			err,
+		)
+	}
+	return nil
 }

@@ -132,3 +132,26 @@ func TestPushFailsClosed(t *testing.T) {
 		}
 	}
 }
+
+// TestPublic: what a registry shows only to those who log in is no release, and the error says what to do.
+func TestPublic(t *testing.T) {
+	t.Parallel()
+	host := newRegistry(t)
+	if err := pushImage(t.Context(), host+"/manager:v0.1.0", testImages(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkPublic(t.Context(), host+"/manager:v0.1.0"); err != nil {
+		t.Error(err)
+	}
+	private := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, _, _ := r.BasicAuth(); user == "" && r.URL.Path != "/v2/" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	t.Cleanup(private.Close)
+	host = strings.TrimPrefix(private.URL, "http://")
+	err := checkPublic(t.Context(), host+"/manager:v0.1.0")
+	if err == nil || !strings.Contains(err.Error(), "make its package public in the registry, and repeat the release") {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -24,7 +24,9 @@ type release struct {
 	// repository is where the image is pushed, and charts where the chart is, both without a tag.
 	repository, charts string
 	// dry builds everything and publishes nothing; check builds nothing, either.
-	dry, check      bool
+	dry, check bool
+	// public makes sure that everybody can pull what was pushed.
+	public          bool
 	images, plugins []target
 	src             source
 }
@@ -70,6 +72,7 @@ func parseReleaseFlags(args []string) (release, error) {
 	flags.StringVar(&r.charts, "charts", "ghcr.io/kubecleaner/charts", "the repository below which the chart is")
 	flags.BoolVar(&r.check, "check", false, "only check the flags, and write nothing")
 	flags.BoolVar(&r.dry, "dry", false, "publish nothing, and accept changes that are not committed")
+	flags.BoolVar(&r.public, "public", false, "fail if the image or the chart cannot be pulled without a login")
 	imageTargets := flags.String("platforms", "linux/amd64,linux/arm64", "the platforms of the image")
 	pluginTargets := flags.String(
 		"plugin-platforms",
@@ -268,7 +271,10 @@ func (r release) push(ctx context.Context, made published, options ...remote.Opt
 		return err
 	}
 	fmt.Println("pushed", chart)
-	return nil
+	if !r.public {
+		return nil
+	}
+	return errors.Join(checkPublic(ctx, image), checkPublic(ctx, chart))
 }
 
 // step says how long a part of the release took.

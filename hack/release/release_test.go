@@ -51,7 +51,7 @@ func TestRelease(t *testing.T) {
 	local := []target{{"linux", runtime.GOARCH}}
 	host := newRegistry(t)
 	r := release{
-		root: root, out: filepath.Join(t.TempDir(), "out"), version: "v0.1.0", kubectl: kubectl(t), dry: true,
+		root: root, out: filepath.Join(t.TempDir(), "out"), version: "v0.1.0", kubectl: kubectl(t), dry: true, public: true,
 		repository: host + "/kubecleaner/manager", charts: host + "/charts", images: local, plugins: []target{{runtime.GOOS, runtime.GOARCH}},
 	}
 	var err error
