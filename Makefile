@@ -200,6 +200,11 @@ release: ## Write all files of the release VERSION to bin/release, with the page
 	$(MAKE) web
 	$(release_all)
 
+.PHONY: set-version
+set-version: ## Write VERSION wherever the docs, config and the chart name the version of the newest release.
+	@[ '$(origin VERSION)' != file ] || { echo "set VERSION, for example VERSION=v0.2.0" >&2; exit 1; }
+	$(go) -C hack/release run . version -version '$(VERSION)'
+
 # On a busy machine, Go's fuzzer can fail at its end with "context deadline exceeded". A real failure writes its input to
 # testdata, so the second try fails as well.
 .PHONY: fuzz

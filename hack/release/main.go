@@ -19,6 +19,7 @@ import (
 const usage = `usage:
   release image   build the image as an OCI layout, as an archive that docker load reads, or both
   release all     build all files of a release and, without -dry, push the image and the chart
+  release version write a version wherever the repository names that of the newest release
 
 release COMMAND -h lists the flags.`
 
@@ -35,16 +36,18 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		fmt.Fprintln(os.Stderr, usage)
-		return errors.New("name a command: image or all")
+		return errors.New("name a command: image, all or version")
 	}
 	switch args[0] {
 	case "image":
 		return imageCommand(ctx, args[1:])
 	case "all":
 		return releaseCommand(ctx, args[1:])
+	case "version":
+		return versionCommand(args[1:])
 	}
 	fmt.Fprintln(os.Stderr, usage)
-	return fmt.Errorf("there is no command %q: use image or all", args[0])
+	return fmt.Errorf("there is no command %q: use image, all or version", args[0])
 }
 
 // parseTargets reads a list such as linux/amd64,linux/arm64.

@@ -41,7 +41,7 @@ var missing = regexp.MustCompile(`NotFound|not found|No resources found|no match
 var elsewhere = regexp.MustCompile(`^kubectl (cleaner|krew) `)
 
 // published is a file of a release, or a directory of the repository as kustomize reads it. The reader of the test has both.
-var published = regexp.MustCompile(`https://github\.com/kubecleaner/kubecleaner(/releases/download/[^/]+/|//)([\w/.-]+)(\?ref=[\w.]+)?`)
+var published = regexp.MustCompile(`https://github\.com/kubecleaner/kubecleaner(/releases/download/[^/]+/|//)([\w/.-]+)(\?ref=[\w.-]+)?`)
 
 // madeOf says what the files of a release that pages apply are made of.
 var madeOf = map[string]string{"install.yaml": "config/default", "dashboard.yaml": "config/dashboard", "crds.yaml": "config/crd"}
