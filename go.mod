@@ -2,6 +2,8 @@ module github.com/kubecleaner/kubecleaner
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/atc0005/go-teams-notify/v2 v2.14.0
 	github.com/aymanbagabas/go-udiff v0.4.1
