@@ -87,8 +87,9 @@ generate: $(CONTROLLER_GEN) ## Generate the DeepCopy methods.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 
 .PHONY: docs
-docs: ## Build the docs site into bin/docs; it needs Node 20 and npm. A dead link between pages is an error.
+docs: ## Build the docs site into bin/docs; it needs Node 20 and npm. A dead link between pages is an error, and so is a request to another host.
 	cd docs && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run build
+	hack/check-site.sh bin/docs
 
 .PHONY: web
 web: ## Build the page into web/dist, check its size, and try its parts; it needs Node 20 and npm. Without it, the Go build works, too.
