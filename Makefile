@@ -258,11 +258,18 @@ shellcheck: ## Check the shell scripts.
 vulncheck: $(GOVULNCHECK) ## Look for known vulnerabilities in what is called; it asks vuln.go.dev.
 	$(GOVULNCHECK) ./...
 
+# What compares pages with the code: those on commands and codes, flags, metrics, references, findings, events and reasons, and the versions
+# that all pages name. The test of the page on recipes needs the control plane, so it runs only if that is built.
+page-tests = TestCommandsAreDocumented|TestFlagsAreDocumented|TestEveryMetricIsDocumented|TestReferencesAreDocumented|TestDocs|TestEvents|TestReasons|TestVersions|TestGenerated
+page-packages = ./pkg/cli ./cmd/manager ./pkg/metrics ./pkg/graph ./pkg/finding ./test/docs
+
 .PHONY: verify
-verify: manifests generate chart reference ## Check that generated files and go.mod files are up to date.
+verify: manifests generate chart reference ## Check that generated files, pages of the reference and go.mod files are up to date.
 	@git --no-pager diff --exit-code -- api config charts docs/reference || { echo "generated files differ: commit what make manifests generate chart reference makes" >&2; exit 1; }
 	@new=$$(git ls-files --others --exclude-standard -- api config charts docs/reference); \
 	[ -z "$$new" ] || { printf 'not under version control:\n%s\n' "$$new" >&2; exit 1; }
+	@recipes=; if assets=$$(test/controlplane/build.sh --lookup 2>/dev/null); then recipes=./test/recipes; export KUBEBUILDER_ASSETS=$$assets; fi; set -x; \
+	$(go) test -run '^($(page-tests))$$' $(page-packages) $$recipes
 	go mod tidy -diff
 	cd test/controlplane && go mod tidy -diff
 	cd test/promtool && go mod tidy -diff
