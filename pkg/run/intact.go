@@ -49,14 +49,14 @@ func foreignController(cleaner *v1alpha1.Cleaner, now time.Time) error {
 	return nil
 }
 
-// lookAgain reads the Cleaner once more. stopped says why the run touches nothing although it could: what stops it
-// otherwise is a watch, which may be late. err says which other controller has written the Cleaner's status meanwhile.
+// lookAgain reads the Cleaner once more. stopped says why the run must not touch anything: usually a watch stops it,
+// but the watch may be late. err says which other controller has written the Cleaner's status meanwhile.
 func (s Record) lookAgain(ctx context.Context, t *task) (stopped, err error) {
 	live, err := s.Journal.Cleaner(ctx, t.cleaner.Name, t.cleaner.UID)
 	switch {
 	case err != nil:
 		return nil, err
-	case live == nil:
+	case live == nil, !live.DeletionTimestamp.IsZero():
 		return journal.ErrDeleted, nil
 	case live.Cancels(t.record.Name):
 		return journal.ErrCancelled, nil

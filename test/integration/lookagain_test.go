@@ -27,7 +27,10 @@ func TestCleanerIsReadAgainBeforeTheIntent(t *testing.T) {
 		change func(c *v1alpha1.Cleaner, nominal time.Time)
 		says   string
 	}{
-		"deleted":   {says: "the Cleaner was deleted"},
+		"deleted": {says: "the Cleaner was deleted"},
+		"deleted, with a finalizer": {func(c *v1alpha1.Cleaner, _ time.Time) {
+			c.Finalizers = []string{"example.com/keep"}
+		}, "the Cleaner was deleted"},
 		"suspended": {func(c *v1alpha1.Cleaner, _ time.Time) { c.Spec.Suspend = new(true) }, "the Cleaner was suspended"},
 		"cancelled": {func(c *v1alpha1.Cleaner, nominal time.Time) {
 			metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1alpha1.CancelRunAnnotation, v1alpha1.RunName(c.Name, nominal))
@@ -47,6 +50,9 @@ func TestCleanerIsReadAgainBeforeTheIntent(t *testing.T) {
 				changed := c.DeepCopy()
 				test.change(changed, b.clock.Now().Truncate(time.Second))
 				must(t, b.user.Patch(t.Context(), changed, client.MergeFrom(c)))
+				if len(changed.Finalizers) > 0 {
+					must(t, b.user.Delete(t.Context(), changed))
+				}
 			})
 			b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
 				if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/configmaps") {
