@@ -116,8 +116,11 @@ func TestLintInput(t *testing.T) {
 		return path
 	}
 	linked := filepath.Dir(write("linked/c.yaml", goodCleaner))
-	if err := os.Symlink(filepath.Dir(write("outside/c.yaml", goodCleaner)), filepath.Join(linked, "more")); err != nil {
-		t.Fatal(err)
+	outside := filepath.Dir(write("outside/c.yaml", strings.Replace(goodCleaner, "name: good", "name: better", 1)))
+	for name, target := range map[string]string{"more": outside, "again": outside, "loop": linked} {
+		if err := os.Symlink(target, filepath.Join(linked, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	const template = "apiVersion: v1\nkind: ConfigMap\n{{- if .Values.x }}\nmetadata: {name: a}\n{{- end }}\n"
@@ -140,7 +143,8 @@ func TestLintInput(t *testing.T) {
 		{name: "no file", path: filepath.Join(dir, "none"), want: session{code: 1}, wantErr: "error: reading " + filepath.Join(dir, "none") + ": "},
 		{name: "a file without Cleaners", path: write("cm.yaml", configMap), want: session{code: 1}, wantOut: "cm.yaml:1: error: there is no Cleaner in this file   [E-FIL-002]"},
 		{name: "a directory without Cleaners", path: filepath.Dir(write("no/cm.yaml", configMap)), want: session{code: 1}, wantErr: "error: there is no Cleaner in "},
-		{name: "a directory with a link to another", path: linked, want: session{code: 1}, wantErr: "is a symbolic link to a directory, which is not followed"},
+		{name: "a directory with links", path: linked, wantErr: "2 Cleaners in 2 files: no problems"},
+		{name: "a link to a directory", path: filepath.Join(linked, "more"), wantErr: "1 Cleaner in 1 file: no problems"},
 		{name: "a directory without manifests", path: filepath.Dir(write("readme/README.md", "x")), want: session{code: 1}, wantErr: "error: there is no .yaml, .yml or .json file in the directory"},
 		{
 			name: "a directory with others, and a hidden one", path: filepath.Dir(filepath.Dir(write("yes/.git/broken.yaml", "a: b: c") + write("yes/cm.yml", configMap)[:0] + write("yes/below/c.json", "{}")[:0] + write("yes/below/c.yaml", goodCleaner)[:0])),

@@ -120,7 +120,7 @@ func ReadPath(path string) ([]Source, error) {
 		text, err := readFile(path)
 		return []Source{{path, text, true}}, Unreadable(path, err)
 	}
-	found, err := readBelow(path)
+	found, err := readBelow(path, map[string]bool{})
 	err = Unreadable(path, err)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("there is no .yaml, .yml or .json file in the directory %s", path)
@@ -128,29 +128,46 @@ func ReadPath(path string) ([]Source, error) {
 	return found, err
 }
 
-// readBelow reads the manifests in a directory and all that is below it. It leaves out what is hidden.
-func readBelow(path string) (found []Source, err error) {
-	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		hidden := strings.HasPrefix(entry.Name(), ".") && file != path
+// readBelow reads the manifests in a directory and all that is below it, also behind links, but each directory once:
+// seen has those that were read, by their real paths. It leaves out what is hidden.
+func readBelow(path string, seen map[string]bool) (found []Source, err error) {
+	root, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		root, err = filepath.Abs(root)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		name := filepath.Join(path, strings.TrimPrefix(file, root))
+		hidden := file != root && strings.HasPrefix(entry.Name(), ".")
 		switch {
 		case err != nil:
 			return err
-		case hidden && entry.IsDir():
+		case entry.IsDir() && (hidden || seen[file]):
 			return fs.SkipDir
-		case !hidden && isLinkToDirectory(file, entry):
-			return fmt.Errorf("%s is a symbolic link to a directory, which is not followed; give it as a path of its own, or remove it", file)
-		case hidden || entry.IsDir() || !isManifest(file):
-			return nil
+		case entry.IsDir():
+			seen[file] = true
+		case !hidden:
+			more, err := readEntry(name, entry, seen)
+			found = append(found, more...)
+			return err
 		}
-		text, err := readFile(file)
-		found = append(found, Source{Name: file, Text: text})
-		return err
+		return nil
 	})
 	return found, err
 }
 
-func isManifest(file string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(file)))
+// readEntry reads what is no directory itself: a file, or a link.
+func readEntry(name string, entry fs.DirEntry, seen map[string]bool) ([]Source, error) {
+	switch {
+	case isLinkToDirectory(name, entry):
+		return readBelow(name, seen)
+	case !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name))):
+		return nil, nil
+	}
+	text, err := readFile(name)
+	return []Source{{Name: name, Text: text}}, err
 }
 
 func isLinkToDirectory(file string, entry fs.DirEntry) bool {
