@@ -45,7 +45,7 @@ func labelCondition(r labels.Requirement) string {
 	switch r.Operator() {
 	case selection.GreaterThan, selection.LessThan:
 		sign := map[selection.Operator]string{selection.GreaterThan: ">", selection.LessThan: "<"}[r.Operator()]
-		return fmt.Sprintf("%s%s.matches('^-?[0-9]+$') && int(%s) %s int(%s)", has, value, value, sign, values[0])
+		return fmt.Sprintf("%s%s.matches('^-?[0-9]{1,18}$') && int(%s) %s int(%s)", has, value, value, sign, values[0])
 	}
 	return has + value + " in [" + strings.Join(values, ", ") + "]"
 }

@@ -55,7 +55,7 @@ func (o *Flags) Protection() guard.Protection {
 var (
 	ConnectingTo = []string{"kubeconfig", "context", "cluster", "server"}
 	Connecting   = append(slices.Clone(ConnectingTo), "as", "as-group", "user")
-	Where        = append([]string{"from", "complete", "references", "operator-namespace"}, Connecting...)
+	Where        = append([]string{"from", "complete", "references", "now", "operator-namespace"}, Connecting...)
 )
 
 // Given are those of the flags that were given, as they may be given again.
