@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -101,6 +102,9 @@ func (r release) mayStart() error {
 	if !r.dry {
 		if err := r.src.mayRelease(r.version); err != nil {
 			return err
+		}
+		if runs, err := versionOf(r.root); err != nil || runs != r.version {
+			return cmp.Or(err, fmt.Errorf("config/manager runs %s: run make set-version VERSION=%s, and commit it", runs, r.version))
 		}
 		if _, err := os.Stat(filepath.Join(r.root, "web", "dist", "index.html")); err != nil {
 			return fmt.Errorf("the page is not built, which image and plugin need: run make web: %w", err)

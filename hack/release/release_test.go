@@ -291,6 +291,19 @@ func TestReleaseFlags(t *testing.T) {
 func TestReleaseNeedsThePage(t *testing.T) {
 	dir := t.TempDir()
 	r := release{root: dir, out: filepath.Join(dir, "out"), version: "v0.1.0", src: source{tags: []string{"v0.1.0"}}}
+	manager := filepath.Join(dir, "config", "manager")
+	if err := os.MkdirAll(manager, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []string{"v0.0.9", "v0.1.0"} { // with the older one, config would not run what is released
+		if err := os.WriteFile(filepath.Join(manager, "manager.yaml"), []byte("image: kubecleaner/manager:"+version+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := r.mayStart()
+		if refused := err != nil && strings.Contains(err.Error(), "make set-version VERSION=v0.1.0"); refused != (version != r.version) {
+			t.Errorf("config runs %s: %v", version, err)
+		}
+	}
 	if err := r.mayStart(); err == nil || !strings.Contains(err.Error(), "run make web") {
 		t.Errorf("without the page: %v", err)
 	}
