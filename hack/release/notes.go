@@ -43,8 +43,8 @@ func notes(ctx context.Context, root, version string) ([]byte, error) {
 		text += fmt.Sprintf("\n## All changes since %s\n%s", previous, groupByArea(lines(subjects)))
 	}
 	if n := utf8.RuneCountInString(text); n > maxNotes {
-		return nil, fmt.Errorf("the release notes have %d characters, and GitHub takes at most 125000: "+
-			"shorten the section of CHANGELOG.md, or release more often", n)
+		return nil, fmt.Errorf("the release notes have %d characters, and may have %d, because GitHub takes no more than 125000: "+
+			"shorten the section of CHANGELOG.md, or release more often", n, maxNotes)
 	}
 	return []byte(text), missing
 }

@@ -97,7 +97,7 @@ func TestLengthOfNotes(t *testing.T) {
 		t.Errorf("%v: the first notes are %q", err, got)
 	}
 	write(strings.Repeat("a", maxNotes))
-	if _, err := notes(t.Context(), dir, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "GitHub takes at most 125000") {
+	if _, err := notes(t.Context(), dir, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "may have 120000") {
 		t.Errorf("long notes: %v", err)
 	}
 }
