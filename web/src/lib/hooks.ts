@@ -13,6 +13,9 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
+// The server gives up after ten minutes. A connection that died without a word must not keep later reads waiting for ever.
+const longestRead = 11 * 60_000;
+
 /** useLoad reads path, and reads it again after an event. What was read stays until the new answer is there. */
 export function useLoad<T>(path: string | undefined, live = true): Loaded<T> {
   const [state, setState] = useState<{ path?: string; data?: T; error?: Error }>({});
@@ -28,7 +31,7 @@ export function useLoad<T>(path: string | undefined, live = true): Loaded<T> {
       again = reading;
       if (reading) return;
       reading = true;
-      await get<T>(path, abort.signal).then(
+      await get<T>(path, AbortSignal.any([abort.signal, AbortSignal.timeout(longestRead)])).then(
         (data) => { if (!abort.signal.aborted) setState({ path, data }); },
         (error: Error) => {
           // One failed refresh does not take away what the person reads; a page that never loaded says what is wrong.

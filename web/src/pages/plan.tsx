@@ -11,7 +11,7 @@ import { Action, Badge, Card, denied, Empty, Facts, Head, Show, Time } from '../
 import { ActivityCard } from '../ui/activity';
 import { Confirm } from '../ui/dialog';
 import { Search } from '../ui/filters';
-import { keyOf, ObjectLink, Unlisted } from '../ui/outcomes';
+import { keyOf, ObjectLink } from '../ui/outcomes';
 import { Paged, Table, type Column } from '../ui/table';
 import { useSay } from '../ui/toast';
 
@@ -130,12 +130,9 @@ function Objects({ of }: { of: Plan }) {
       <div class="filters" role="search"><Search label="Object or reason" value={params.q} onChange={(value) => change({ q: value, offset: undefined })} /></div>
       <Show of={page} what="objects">
         {(data) => (
-          <>
-            <Paged of={data} what="objects" onOffset={turn} none={<Empty title={params.q ? 'No object is like that.' : 'No object is listed.'} />}>
-              {(rows) => <Table caption={title} rows={rows} keyOf={keyOf} columns={columns} />}
-            </Paged>
-            <Unlisted why={data.unread} />
-          </>
+          <Paged of={data} what="objects" onOffset={turn} none={<Empty title={params.q ? 'No object is like that.' : 'No object is listed.'} />}>
+            {(rows) => <Table caption={title} rows={rows} keyOf={keyOf} columns={columns} />}
+          </Paged>
         )}
       </Show>
     </Card>
