@@ -10,6 +10,6 @@ site=${1:?name the directory of the site}
 host='(https?:)?//'
 loads="<(script|img|iframe|embed|object|source|video|audio|track|input)\\b[^>]*[[:space:]](src|srcset|data|poster)=[\"']?$host|<link\\b[^>]*[[:space:]]href=[\"']?$host"
 styles="url\\([\"']?$host|@import[[:space:]]*[\"']$host"
-search() { grep -rzEoi "$@" "$site" || true; } # -z: a tag may go over several lines
+search() { grep -rzEoi "$@" "$site" || [[ $? == 1 ]]; } # -z: a tag may go over several lines
 found=$({ search --include='*.html' -- "$loads"; search --include='*.html' --include='*.css' -- "$styles"; } | tr '\0' '\n')
 [[ -z $found ]] || { printf 'the site loads from another host:\n%s\n' "$found" >&2; exit 1; }

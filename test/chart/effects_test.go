@@ -144,6 +144,8 @@ func hasField(t *testing.T, o *unstructured.Unstructured, path, want string) {
 				t.Fatalf("%s: %s has no %s", key(o), path, part)
 			}
 			value = v[i]
+		default:
+			t.Fatalf("%s: %s goes on below %v", key(o), path, v)
 		}
 	}
 	text, err := json.Marshal(value) // both become numbers of the same type
