@@ -176,7 +176,7 @@ func (t typing) Read(p []byte) (int, error) {
 	return t.answer.Read(p)
 }
 
-// TestRunOfACleanerThatChangesMeanwhile: who says yes has seen another Cleaner.
+// TestRunOfACleanerThatChangesMeanwhile: the user confirmed the Cleaner as it was before the change.
 func TestRunOfACleanerThatChangesMeanwhile(t *testing.T) {
 	for name, change := range map[string]func(s *site, c *v1alpha1.Cleaner){
 		"changed": func(s *site, c *v1alpha1.Cleaner) {

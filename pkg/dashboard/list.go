@@ -48,7 +48,8 @@ func eachOf[L, Item any, List interface {
 }
 
 // eachOnPage reads one page, and returns where the next begins. While it has the page, it has one of the server's
-// places for pages. each must read no other.
+// places for pages. each must read no
+// other page: it could wait for ever.
 func eachOnPage[L, Item any, List interface {
 	*L
 	runtime.Object

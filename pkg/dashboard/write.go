@@ -220,7 +220,7 @@ func (s *Server) cancel(r *http.Request, p *person) (int, any, error) {
 	}
 	run := c.Status.ActiveRun.Name
 	if given.Run != "" && given.Run != run {
-		return 0, nil, failure(http.StatusConflict, "run %s is not going on any more: run %s is", given.Run, run)
+		return 0, nil, failure(http.StatusConflict, "run %s has ended; run %s is active now", given.Run, run)
 	}
 	if _, err := s.patch(r.Context(), p, c.Name, annotations(v1alpha1.CancelRunAnnotation, run)); err != nil {
 		return 0, nil, err

@@ -86,7 +86,7 @@ func TestOfAnotherMoment(t *testing.T) {
 		body any
 		want string
 	}{
-		{"cleaners/" + of.Name + "/cancel", Cancel{Run: "first-1"}, "run first-1 is not going on any more: run later-2 is"},
+		{"cleaners/" + of.Name + "/cancel", Cancel{Run: "first-1"}, "run first-1 has ended; run later-2 is active now"},
 		{"plans/" + run.Name + "/approve", PlanDecision{Hash: "1234", User: "ann"}, "you are admin now, not ann: load the page again"},
 	} {
 		if status, answer := page.ask(http.MethodPost, asked.path, asked.body); status != http.StatusConflict || !strings.Contains(answer, asked.want) {

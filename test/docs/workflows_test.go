@@ -70,7 +70,7 @@ func targetsOf(script string) (targets []string) {
 	return targets
 }
 
-// madeBy fails unless a script calls make, only with targets that exist.
+// madeBy returns the targets that a script makes. It fails for one that does not exist.
 func madeBy(t *testing.T, name, script string) (targets []string) {
 	t.Helper()
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))

@@ -43,7 +43,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"it needs, and how to let it act. It only reports, unless you set --action. --list lists the recipes. With WORDs, it lists only the\n" +
 			"recipes that match all words. If no recipe does, it lists those that match the most words. No cluster is needed.\n\n" +
 			"--for sets finding.forSeconds. If the recipe does not have it, --for sets the one duration in its matchConditions. If there is\n" +
-			"none, --for sets minAgeSeconds. It also sets a minAgeSeconds that is the same time as the one it replaces. If the recipe has no\n" +
+			"none, --for sets minAgeSeconds. If minAgeSeconds equals the time that --for replaces, it changes, too. If the recipe has no\n" +
 			"time at all, --for adds finding.forSeconds to its findings. A flag that does not fit the recipe is an error.",
 		Example: "  kubectl cleaner init --list\n  kubectl cleaner init --list crash\n" +
 			"  kubectl cleaner init unused --kind ConfigMap,Secret --for 30d > cleaner.yaml\n" +
