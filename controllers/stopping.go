@@ -14,23 +14,20 @@ import (
 // stopAtOnce stops a run that the Cleaner, as it is, does not allow any more, before anything is asked that may fail.
 func (r *CleanerReconciler) stopAtOnce(cleaner *v1alpha1.Cleaner) {
 	active, ok := r.Executor.Active(cleaner.Name)
-	switch {
-	case !ok:
-	case cleaner.Cancels(v1alpha1.RunName(cleaner.Name, active.Nominal)):
-		r.Executor.Cancel(cleaner.Name, journal.ErrCancelled)
-	case cleaner.IsSuspended() && !active.WhileSuspended:
-		r.Executor.Cancel(cleaner.Name, journal.ErrSuspended)
+	if !ok {
+		return
+	}
+	run := v1alpha1.RunName(cleaner.Name, active.Nominal)
+	if stopped := journal.Stopped(cleaner, run, active.WhileSuspended); stopped != nil {
+		r.Executor.Cancel(cleaner.Name, stopped)
 	}
 }
 
 // whyStopped says why the Cleaner, as it is now, stops its active run. Nil when it does not.
 func (r *CleanerReconciler) whyStopped(ctx context.Context, cleaner *v1alpha1.Cleaner) (stopped, err error) {
 	active := cleaner.Status.ActiveRun
-	switch {
-	case cleaner.Cancels(active.Name):
-		return journal.ErrCancelled, nil
-	case cleaner.IsSuspended() && !active.WhileSuspended:
-		return journal.ErrSuspended, nil
+	if stopped := journal.Stopped(cleaner, active.Name, active.WhileSuspended); stopped != nil {
+		return stopped, nil
 	}
 	if scans, err := r.becameScan(ctx, cleaner); !scans || err != nil {
 		return nil, err

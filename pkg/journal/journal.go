@@ -39,6 +39,18 @@ var (
 	ErrTaken = errors.New("another operator carries the run out")
 )
 
+// Stopped says why a Cleaner, as it is, does not allow a run any more: it cancels the run, or is suspended. Nil when it
+// allows it. A run that somebody asked for while the Cleaner was suspended is not stopped by that.
+func Stopped(cleaner *v1alpha1.Cleaner, run string, whileSuspended bool) error {
+	switch {
+	case cleaner.Cancels(run):
+		return ErrCancelled
+	case cleaner.IsSuspended() && !whileSuspended:
+		return ErrSuspended
+	}
+	return nil
+}
+
 const (
 	// createdAnnotation on a CleanerRun distinguishes the attempt that created it from all others.
 	createdAnnotation = "apps.projectsveltos.io/created-by-attempt"

@@ -58,10 +58,11 @@ func (s Record) lookAgain(ctx context.Context, t *task) (stopped, err error) {
 		return nil, err
 	case live == nil, !live.DeletionTimestamp.IsZero():
 		return journal.ErrDeleted, nil
-	case live.Cancels(t.record.Name):
-		return journal.ErrCancelled, nil
-	case live.IsSuspended() && !t.request.WhileSuspended:
-		return journal.ErrSuspended, nil
+	}
+	stopped = journal.Stopped(live, t.record.Name, t.request.WhileSuspended)
+	switch {
+	case stopped != nil:
+		return stopped, nil
 	case live.EffectiveAction() == v1alpha1.ActionScan, live.Observing(t.record.Spec.NominalTime.Time) != "":
 		return journal.ErrBecameScan, nil
 	}
