@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fails if a page of the built docs site loads anything from another host: a script, style, picture or font. Links that people follow are fine.
 set -euo pipefail
+shopt -s inherit_errexit # a search that fails must not look like one that finds nothing
 
 site=${1:?name the directory of the site}
 [[ -f $site/index.html ]] || { echo "$site has no index.html: build the site first" >&2; exit 2; }
